@@ -25,17 +25,17 @@ struct AlertTaskTests {
         }
     }
 
-    /// The lines that show an alert.
+    /// Returns the log lines that show an alert.
     private func shown(_ bridge: TestBridge) -> [String] {
         bridge.logLines().filter { $0.contains("Alert of session") }
     }
 
-    @Test("The plugin stands its own check")
+    @Test("The plugin passes its own check")
     func conformance() throws {
         try Plugin.alert().check()
     }
 
-    @Test("Where nobody can show it, it stands in the log, answered with the first button")
+    @Test("Without a client, an alert is logged and answered with the first button")
     func logPresenter() async throws {
         try await withBridge { bridge, page in
             let result = try await page.call("Alert", ["title": "Hello", "content": "a\nb", "btn": "好的"])
@@ -49,7 +49,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("A page that alerts without end does not fill the log, and an alert of a local program still stands there")
+    @Test("A page with endless alerts does not fill the log, and a local program's alert is still logged")
     func manyAlerts() async throws {
         try await withBridge { bridge, local in
             let page = await bridge.session(origin: "https://a.example")
@@ -67,7 +67,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("All options come back as they were written, also those that nobody here knows")
+    @Test("All options are returned unchanged, unknown ones too")
     func echo() async throws {
         try await withBridge { _, page in
             let text =
@@ -77,7 +77,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("Options with the names of the result do not pass for an answer")
+    @Test("Options with the names of result members are not taken for an answer")
     func overwritten() async throws {
         try await withBridge { _, page in
             let options: JSON = ["content": "c", "button": "X", "index": 9, "text": "t", "presenter": "p"]
@@ -86,7 +86,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("A prompt that nobody sees is answered with its default text")
+    @Test("A prompt without a client is answered with its default text")
     func unseenPrompt() async throws {
         try await withBridge { _, page in
             let result = try await page.call("Alert", ["content": "?", "kind": "prompt", "defaultText": "d"])
@@ -97,7 +97,7 @@ struct AlertTaskTests {
     }
 
     @Test(
-        "What does not fit is refused with its place",
+        "Invalid options are refused with their path",
         arguments: [
             ("{}", "$.content"), ("null", "$"), ("[]", "$"), (#"{"content":1}"#, "$.content"),
             (#"{"content":null}"#, "$.content"), (#"{"content":"c","title":[]}"#, "$.title"),
@@ -137,7 +137,7 @@ struct AlertTaskTests {
     }
 
     @Test(
-        "What a client may answer",
+        "Valid answers of a client are accepted",
         arguments: [
             (#"{"kind":"confirm"}"#, #"{"button":"Cancel","index":1}"#, 1, nil),
             (#"{"kind":"confirm"}"#, #"{"button":"Cancel"}"#, 1, nil),
@@ -161,7 +161,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("A client's long answer is taken for what it says of the alert, whatever else stands in it")
+    @Test("A client's long answer is accepted, and its unknown members are ignored")
     func longAnswer() async throws {
         try await withBridge { bridge, page in
             let person = try await Person(on: bridge)
@@ -173,7 +173,7 @@ struct AlertTaskTests {
     }
 
     @Test(
-        "A bad answer is logged, and the next presenter is asked",
+        "An invalid answer is logged, and the next presenter is used",
         arguments: [
             "{}", "null", "[]", #""OK""#, #"{"button":"Maybe"}"#, #"{"index":2}"#, #"{"index":-1}"#, #"{"index":"0"}"#,
             #"{"button":"OK","index":1}"#, #"{"button":1}"#, #"{"button":"OK","text":1}"#,
@@ -189,7 +189,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("A client that fails is passed over")
+    @Test("If the client fails, the next presenter is used")
     func failingClient() async throws {
         try await withBridge { bridge, page in
             let client = await bridge.session()
@@ -200,7 +200,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("A client that leaves is passed over")
+    @Test("If the client disconnects, the next presenter is used")
     func leavingClient() async throws {
         try await withBridge { bridge, page in
             let person = try await Person(on: bridge)
@@ -211,7 +211,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("Who does not answer in time loses the alert, and the next presenter has it")
+    @Test("If the client does not answer within the timeout, the next presenter is used")
     func timeout() async throws {
         try await withBridge { bridge, page in
             let person = try await Person(on: bridge)
@@ -225,7 +225,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("Without a timeout a person may take all day")
+    @Test("Without a timeout, a user may answer a day later")
     func noDeadline() async throws {
         try await withBridge { bridge, page in
             let person = try await Person(on: bridge)
@@ -237,7 +237,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("Who withdraws an alert has it taken away, and no other presenter shows it")
+    @Test("A cancelled alert is withdrawn from the client, and no other presenter shows it")
     func cancelling() async throws {
         try await withBridge { bridge, page in
             let person = try await Person(on: bridge)
@@ -247,7 +247,7 @@ struct AlertTaskTests {
             let error = await #expect(throws: BridgeError.self) { try await page.outcome(of: id) }
             #expect(error?.code == .callCancelled)
             #expect(await person.sees() == .withdrawn)
-            // A later alert goes the same way through the same thread: what the first one did, it did before.
+            // A later alert takes the same path on the same thread, so the first one has no effects after it.
             await person.session.hangUp()
             let later = try await page.call("Alert", ["content": "later"])
             #expect(later["presenter"] == "log")
@@ -255,7 +255,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("Where no presenter is left, the error says why of each")
+    @Test("If no presenter is left, the error contains the reason of each")
     func unpresented() async throws {
         try await withBridge(presenters: ["client"]) { bridge, page in
             let error = await error(page, ["content": "c"])
@@ -273,7 +273,7 @@ struct AlertTaskTests {
         }
     }
 
-    @Test("Presenters are asked in the configured order")
+    @Test("Presenters are used in the configured order")
     func order() async throws {
         try await withBridge(presenters: ["log", "client"]) { bridge, page in
             let person = try await Person(on: bridge)
@@ -284,7 +284,7 @@ struct AlertTaskTests {
     }
 
     @Test(
-        "A configuration that names nobody, somebody twice or a stranger is refused with its place",
+        "A configuration without presenters, or with a repeated or unknown one, is refused with its path",
         arguments: [
             ("[]", "$.presenters"), (#"["client","client"]"#, "$.presenters[1]"),
             (#"["client","screen"]"#, "$.presenters[1]"), (#""log""#, "$.presenters"),

@@ -1,12 +1,12 @@
 import TaskKit
 import TaskKitTesting
 
-/// Somebody who is shown alerts, by way of a session that registered `ui.alert`, and who answers when the test says so.
+/// A simulated user. Its session registers `ui.alert` and answers when the test requests it.
 final class Person: Sendable {
-    /// What a person sees.
+    /// An event on the user's screen.
     enum Sight: Sendable, Equatable {
         case shown(JSON)
-        /// The alert that was shown is taken away.
+        /// The shown alert was withdrawn.
         case withdrawn
     }
 
@@ -22,13 +22,13 @@ final class Person: Sendable {
         try await session.provide("ui.alert") { options in
             seen.yield(.shown(options))
             for await answer in answers { return answer }
-            // The wait ends without an answer where the call is cancelled.
+            // The loop ends without an answer if the call is cancelled.
             seen.yield(.withdrawn)
             throw CancellationError()
         }
     }
 
-    /// What is seen next.
+    /// Waits for the next event.
     func sees() async -> Sight? {
         for await sight in sights { return sight }
         return nil

@@ -4,9 +4,9 @@ import EventLoop
 import Foundation
 import Testing
 
-/// Streams on threads of the program's own, against the daemon's own server and runtime.
+/// Blocking streams on the program's own threads, against the daemon's server and runtime.
 @Suite(.timeLimit(.minutes(5))) @LoopActor struct BlockingStreamTests {
-    /// Does work on a thread of its own, which may block.
+    /// Runs work that may block on a new thread.
     private func onThread<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -20,11 +20,11 @@ import Testing
     }
 
     @Test(
-        "A thread writes and another one reads, by one pipe and by messages", arguments: [nil, 1], [0, 1, 700_001])
+        "One thread writes and another reads, through a pipe or through messages", arguments: [nil, 1], [0, 1, 700_001])
     func whole(totalBytes: Int?, count: Int) async throws {
         try await withClients { writer, reader in
             let data = bytes(count)
-            // A writer that knows of few bytes uses messages.
+            // A writer that announces few bytes uses messages.
             let stream = try await writer.makeStream(totalBytes: totalBytes)
             async let writing: Void = onThread { try stream.writeBlocking { out in try out.writeBlocking(data) } }
             let received = await reader.readStream(stream.name)
@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    @Test("A closure that throws on a thread breaks the stream: its reader gets the bytes before, and then the error")
+    @Test(
+        "An error thrown by the closure on a thread ends the stream: the reader gets the earlier bytes, then the error")
     func thrown() async throws {
         struct NoPaper: Error {}
         try await withClients { writer, reader in
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("A thread that waits for the reader learns that it is gone")
+    @Test("A thread that waits for the reader gets stream.closed when the reader is released")
     func gone() async throws {
         try await withClients { writer, reader in
             let stream = try await writer.makeStream()
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("In a Swift task and on the loop thread nothing may block: both are refused, and the stream goes on")
+    @Test("Blocking calls in a Swift task or on the loop thread are refused, and the stream stays usable")
     func refused() async throws {
         try await withClients { writer, reader in
             let stream = try await writer.makeStream()

@@ -6,7 +6,7 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct BridgeTests {
-    @Test("A program that does not say what it is called is introduced by the name of its file")
+    @Test("A program without a configured name is introduced by the name of its file")
     func programName() async throws {
         try await withFakeDaemon { _, connection, _ in
             let file = try #require(CommandLine.arguments.first?.split(separator: "/").last)
@@ -17,7 +17,7 @@ import Testing
         #expect(configuration.reconnect == Reconnection())
     }
 
-    @Test("With waitForDaemon the first connection is tried again, until there is a daemon or the wait is cancelled")
+    @Test("With waitForDaemon the first connection is retried until a daemon exists or the wait is cancelled")
     func waitForDaemon() async throws {
         let daemon = try FakeDaemon()
         defer { daemon.close() }
@@ -46,7 +46,7 @@ import Testing
         #expect(await error { () async throws(BridgeError) in _ = try await connect() }?.code == .optionsInvalid)
     }
 
-    @Test("What is no description of a daemon is none; what an old daemon leaves out has defaults")
+    @Test("DaemonInfo is nil for an invalid description; members that an old daemon omits have defaults")
     func daemonInfo() {
         for json: JSON in [nil, [:], ["session": 1], ["session": -1, "daemon": ["name": "d", "version": "1"]]] {
             #expect(DaemonInfo(json) == nil)
@@ -57,7 +57,7 @@ import Testing
         #expect(info?.limits == .init(messageBytes: 1 << 20, callsInFlight: nil, callTimeout: nil))
     }
 
-    @Test("withBridge closes the bridge at the end of its body, also where that throws or is cancelled")
+    @Test("withBridge closes the bridge at the end of its body, also if the body throws or is cancelled")
     func scoped() async throws {
         let daemon = try FakeDaemon()
         defer { daemon.close() }
@@ -89,7 +89,7 @@ import Testing
         #expect(daemon.connections[2].isAtEnd)
     }
 
-    @Test("run returns where the bridge is closed here, and throws why there is no other connection")
+    @Test("run returns if the bridge is closed here, and throws the reason if the connection is lost")
     func run() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             let running = Task { await error { () async throws(BridgeError) in try await bridge.run() } }
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("run closes the bridge where its Swift task is cancelled")
+    @Test("run closes the bridge if its Swift task is cancelled")
     func cancelledRun() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             let running = Task { await error { () async throws(BridgeError) in try await bridge.run() } }
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("The first state is that the bridge is open, with what the daemon says of itself")
+    @Test("The first state is open with the daemon's information, and the last is closed with the reason")
     func states() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             var seen: [ConnectionState] = []
@@ -136,7 +136,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct TypedCallTests {
-    @Test("A call without a timeout names none, one with unlimited time names the longest that there is")
+    @Test("A call with the standard timeout sends none; an unlimited one sends the maximum")
     func timeouts() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             for (timeout, wire) in [
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("Progress comes in its own type; what does not fit is left out, and a result that does not is an error")
+    @Test("Progress is decoded to its type and skipped if it does not fit; a result that does not fit is an error")
     func typedProgress() async throws {
         struct Step: Codable, Equatable, Sendable { var done: Int }
         try await withFakeDaemon { bridge, connection, _ in
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("What is published travels as bridge.publish, retained where that is wanted; absent data are null")
+    @Test("An event is published with bridge.publish, retained if requested; missing data are null")
     func publish() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             async let published: Void = bridge.publish("page.shown", ["n": 1], retain: true)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("Whether a call had begun is a property of its error")
+    @Test("The error of a call states whether the call had begun")
     func started() {
         #expect(BridgeError(.busy, "x").started == nil)
         #expect(BridgeError(.busy, "x", data: ["started": false]).started == false)

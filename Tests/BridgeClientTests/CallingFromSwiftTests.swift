@@ -11,7 +11,7 @@ import Testing
     struct Photo: Codable, Sendable { var photo: ByteReader }
     struct NewPhoto: Codable, Sendable { var photo: ByteStream }
 
-    @Test("A program provides a task, calls it with progress, and hears what it publishes")
+    @Test("A program provides a task, calls it with progress, and receives the event that it publishes")
     func article() async throws {
         try await withDaemon { daemon in
             try await program(daemon.path)

@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct ClientCallTests {
-    @Test("A call travels as the protocol says, and its result comes back")
+    @Test("A call is sent as the protocol specifies, and its result is returned")
     func call() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let result = client.callJSON(
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("Callbacks may come in any order")
+    @Test("Callbacks may arrive in any order")
     func order() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let first = client.callJSON("a")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling the Swift task cancels the call; a callback that still comes is passed over")
+    @Test("Cancelling the Swift task cancels the call; a later callback is ignored")
     func cancel() async throws {
         try await withFakeDaemon { client, connection, _ in
             let task = Task { await error { () async throws(BridgeError) in _ = try await client.callJSON("slow") } }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("A call in a Swift task that is cancelled already is not sent")
+    @Test("A call in a cancelled Swift task is not sent")
     func cancelledBefore() async throws {
         try await withFakeDaemon { client, connection, _ in
             let task = Task { () -> BridgeError? in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("Types go out as options and come back as results; what does not fit is an error")
+    @Test("Options and results are encoded and decoded; a value that does not fit is an error")
     func typed() async throws {
         struct Options: Encodable, Sendable { var who: String }
         struct Answer: Decodable, Equatable, Sendable { var greeting: String }
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("Progress comes in order, then the sequence ends and the result is there")
+    @Test("Progress arrives in order; then the sequence ends and the result is available")
     func progress() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let stream = client.progressJSON("count")
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("Of progress that nobody takes the newest is kept; an error ends the sequence and is thrown by the result")
+    @Test("The 256 newest unread progress values are kept; an error ends the sequence and is thrown by the result")
     func coalesced() async throws {
         try await withFakeDaemon { client, connection, _ in
             let stream = try await client.progressJSON("count")
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("A streamed call that nobody holds any more, or that is cancelled, is cancelled at the daemon")
+    @Test("A call with progress is cancelled at the daemon if it is released or cancelled")
     func abandoned() async throws {
         try await withFakeDaemon { client, connection, _ in
             _ = try await client.progressJSON("first")
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("A one-way call bears no callbackId")
+    @Test("A one-way call has no callbackId")
     func oneWay() async throws {
         try await withFakeDaemon { client, connection, _ in
             try await client.notifyJSON("note", [1, 2])
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("A message longer than the daemon takes is refused here, before it is sent")
+    @Test("A message longer than the daemon's limit is refused before it is sent")
     func tooLarge() async throws {
         try await withFakeDaemon { client, connection, _ in
             let failure = await error { () async throws(BridgeError) in
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("Where the daemon reports neither a callback nor the deadline, the call ends here")
+    @Test("A call ends here if the daemon sends neither a callback nor a timeout")
     func silentDaemon() async throws {
         try await withFakeDaemon { client, connection, _ in
             client.session.calls.grace = .zero
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test("A call without a task's name is refused here")
+    @Test("A call without a task name is refused here")
     func noName() async throws {
         try await withFakeDaemon { client, _, _ in
             #expect(

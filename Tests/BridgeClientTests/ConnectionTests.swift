@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct ConnectionTests {
-    @Test("Connecting introduces the client and keeps what the daemon says of itself")
+    @Test("Connecting introduces the client and stores the daemon's information")
     func hello() async throws {
         try await withFakeDaemon(as: "tester") { client, _, daemon in
             #expect(client.daemon?.json == daemon.helloResult)
@@ -17,14 +17,14 @@ import Testing
         }
     }
 
-    @Test("Without a daemon, connecting says where there is none", arguments: ["/nowhere/bridge.sock", "/dev/null"])
+    @Test("Connecting without a daemon reports the path", arguments: ["/nowhere/bridge.sock", "/dev/null"])
     func noDaemon(path: String) async throws {
         let failure = await error { () async throws(BridgeError) in _ = try await Bridge.connectOnce(to: path) }
         #expect(failure?.code == .daemonUnreachable)
         #expect(failure?.message.hasPrefix("no daemon at \(path): ") == true)
     }
 
-    @Test("A server that closes at once counts as none")
+    @Test("A server that closes at once counts as unreachable")
     func closesAtOnce() async throws {
         let daemon = try FakeDaemon()
         defer { daemon.close() }
@@ -34,7 +34,7 @@ import Testing
         #expect(failure?.code == .daemonUnreachable)
     }
 
-    @Test("When the connection is lost, everything that waits ends with session.closed, and so does what comes later")
+    @Test("When the connection is lost, open calls, event streams and later calls end with session.closed")
     func lost() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let called = error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("Lines that are no messages are passed over; one that bears a call's id ends that call")
+    @Test("Lines that are not messages are ignored; an invalid answer to a call ends that call")
     func badLines() async throws {
         try await withFakeDaemon { client, connection, _ in
             connection.send("what?")
@@ -74,14 +74,14 @@ import Testing
         }
     }
 
-    @Test("Both ends write more than the socket holds at the same time, and everything arrives")
+    @Test("Both ends can write more than the socket holds at the same time, and everything arrives")
     func bothWrite() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let subscribed = client.subscribe(to: "x")
             connection.answer(await connection.next(), [:])
             let events = try await subscribed
             client.session.link.openConnection?.roomBytes = 200_000
-            // The daemon's end does not read before it has written everything, more than a socket's 208 KiB.
+            // The daemon's end does not read before it has written everything, which is more than a socket's 208 KiB.
             connection.stopReading()
             let text = JSON.string(String(repeating: "d", count: 20_000))
             for _ in 0..<30 { connection.send(["event": "x", "data": text]) }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("Who waits for room in a full output can be cancelled, and the call has not been sent")
+    @Test("A call that waits for room in a full output can be cancelled")
     func cancelledWhileWaiting() async throws {
         try await withFakeDaemon { client, connection, _ in
             connection.stopReading()
@@ -118,7 +118,7 @@ import Testing
                 while (try? await client.notifyJSON("filler", filler)) != nil { sent += 1 }
                 return sent
             }
-            // It stops once the socket and the output are full; only the cancel ends it.
+            // The sender stops once the socket and the output are full. Only the cancel ends it.
             sender.cancel()
             let waiting = Task {
                 await error { () async throws(BridgeError) in while true { try await client.notifyJSON("x", filler) }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("Close cancels what is in flight, still delivers what was sent, and ends event streams without an error")
+    @Test("close cancels open calls, delivers sent messages, and ends event streams without an error")
     func close() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let called = error { () async throws(BridgeError) in _ = try await client.callJSON("a") }
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A client that nobody holds any more disconnects")
+    @Test("A released client disconnects")
     func dropped() async throws {
         let daemon = try FakeDaemon()
         defer { daemon.close() }

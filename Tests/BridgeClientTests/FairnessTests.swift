@@ -6,24 +6,25 @@ import Logging
 import TaskRuntime
 import Testing
 
-@Suite("Input that takes its time", .timeLimit(.minutes(10))) @LoopActor
+@Suite("Input that takes long", .timeLimit(.minutes(10))) @LoopActor
 struct FairnessTests {
     private static let ping = #"{"task":"bridge.ping","callbackId":0}"#
 
-    @Test("lets another one's call in between")
+    @Test("lets another client's call run in between")
     func slowCalls() async throws {
         let pings = repeatElement(Self.ping + "\n", count: 100).joined()
         try await expectBetween(pings, isLast: false)
     }
 
-    @Test("lets another one's call in between where it is the last line, without an end")
+    @Test("lets another client's call run in between if it is one last line without a newline")
     func lastLine() async throws {
-        // No messages of a client's, but of the native dialect: what is of none may be JSON-RPC, and has one answer.
+        // The items belong to the native dialect but are no client messages. Items of no dialect may be JSON-RPC, which
+        // gets one answer.
         let items = repeatElement(#"{"event":"e"}"#, count: 100).joined(separator: ",")
         try await expectBetween("[\(items)]", isLast: true)
     }
 
-    /// - Parameter input: what is answered by 100 lines.
+    /// - Parameter input: The input, which the daemon answers with 100 lines.
     private func expectBetween(_ input: String, isLast: Bool) async throws {
         try await withSlowServer { path in
             let busy = try ReplyCounter(connectingTo: path)
@@ -31,7 +32,7 @@ struct FairnessTests {
             busy.onFirstReply = { other.send(Self.ping + "\n") }
             busy.send(input)
             if isLast { busy.endOutput() }
-            // Looked at as the reply comes: until a task has gone on, many a turn may have passed.
+            // Sampled when the reply arrives, because many turns may pass before a Swift task resumes.
             var answeredBefore = 0
             other.onFirstReply = { answeredBefore = busy.count }
             await other.wait(for: 1)
@@ -42,13 +43,13 @@ struct FairnessTests {
         }
     }
 
-    @Test("lets another one's call in between a batch of JSON-RPC, which one array answers", arguments: [100, 1_000])
+    @Test("lets another client's call run between the items of a JSON-RPC batch", arguments: [100, 1_000])
     func batch(count: Int) async throws {
         try await withSlowServer { path in
             let busy = try ReplyCounter(connectingTo: path)
             let other = try ReplyCounter(connectingTo: path)
             busy.onFirstReply = { other.send(Self.ping + "\n") }
-            // A thousand are a line that is checked in steps.
+            // A batch of 1,000 calls is a line that is checked in steps.
             let calls = (1...count).map { #"{"jsonrpc":"2.0","method":"bridge.ping","id":\#($0)}"# }
             busy.send(Self.ping + "\n[" + calls.joined(separator: ",") + "]\n")
             var answeredBefore = 0
@@ -64,7 +65,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("keeps a batch of several kinds what its first item says")
+    @Test("is answered in the dialect of the first item if it is a batch of mixed dialects")
     func mixedBatch() async throws {
         try await withSlowServer { path in
             let client = try ReplyCounter(connectingTo: path)
@@ -76,7 +77,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("ends with a hang-up that is seen, though the last line had no end")
+    @Test("is cancelled by a later hang-up although the last line had no newline")
     func hangUp() async throws {
         try await withSlowServer { path in
             let provider = try ReplyCounter(connectingTo: path)
@@ -87,7 +88,7 @@ struct FairnessTests {
             client.send("[" + (repeatElement(Self.ping, count: 5) + [slow]).joined(separator: ",") + "]")
             client.endOutput()
             await client.wait(for: 5)
-            // The call, and then its cancel.
+            // The call arrives first, then its cancel.
             await provider.wait(for: 2)
             client.close()
             await provider.wait(for: 3)
@@ -95,13 +96,13 @@ struct FairnessTests {
         }
     }
 
-    /// A server at a path, for which everything seems to take long.
+    /// Runs a test with a server for which every call seems to take long. The body receives the path of its socket.
     private func withSlowServer(_ body: @LoopActor (String) async throws -> Void) async throws {
         let directory = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        // A third of a millisecond passes whenever it is looked at, so that every call seems to take long.
+        // The clock advances by a third of a millisecond at each reading, so that every call seems to take long.
         let clock = ManualRuntimeClock()
         clock.tick = .microseconds(333)
         let runtime = TaskRuntime(
@@ -115,7 +116,7 @@ struct FairnessTests {
     }
 }
 
-/// A client that counts the lines that it gets.
+/// A client that counts the lines that it receives.
 @LoopActor
 private final class ReplyCounter: UnixStreamDelegate {
     private let stream: UnixStream

@@ -3,7 +3,7 @@ import BridgeJSON
 import EventLoop
 import Foundation
 
-/// A server that speaks the protocol as a test directs it. It answers `bridge.hello` by itself.
+/// A server that implements the protocol as a test directs it. It answers `bridge.hello` by itself.
 @LoopActor
 final class FakeDaemon {
     let path: String
@@ -16,9 +16,9 @@ final class FakeDaemon {
         "protocol": 1, "session": 7, "daemon": ["name": "trestled", "version": "9.9"], "features": ["progress"],
         "limits": ["messageBytes": 1_048_576, "callTimeoutMs": 60_000],
     ]
-    /// What new connections get in answer to `bridge.hello` instead.
+    /// The error that answers `bridge.hello` on new connections; `nil` to answer with `helloResult`.
     var helloError: JSON?
-    /// What a new connection gets instead of service.
+    /// Called with each new connection.
     var onAccept: (@LoopActor (FakeConnection) -> Void)?
 
     init() throws {
@@ -43,13 +43,13 @@ final class FakeDaemon {
         listener.startAccepting()
     }
 
-    /// Nobody can connect until `listen()`.
+    /// Refuses connections until `listen()`.
     func stopListening() {
         listener?.close()
         listener = nil
     }
 
-    /// The next connection that nobody has taken.
+    /// Returns the next connection that no caller has taken.
     func nextConnection() async -> FakeConnection {
         if takenCount < connections.count { return take() }
         return await withCheckedContinuation { newcomers.append($0) }
@@ -67,7 +67,7 @@ final class FakeDaemon {
     }
 }
 
-/// One client's connection, on the daemon's side.
+/// The daemon's side of one client's connection.
 @LoopActor
 final class FakeConnection: UnixStreamDelegate {
     private let stream: UnixStream
@@ -79,7 +79,7 @@ final class FakeConnection: UnixStreamDelegate {
     private(set) var isAtEnd = false
     var helloResult: JSON = [:]
     var helloError: JSON?
-    /// The options of `bridge.hello`; nil until it has come.
+    /// The options of `bridge.hello`; `nil` until it has arrived.
     private(set) var hello: JSON?
 
     init(_ stream: UnixStream) {
@@ -88,13 +88,13 @@ final class FakeConnection: UnixStreamDelegate {
         stream.startReading()
     }
 
-    /// The next message from the client, `bridge.hello` left out.
+    /// Returns the next message from the client other than `bridge.hello`.
     func next() async -> JSON {
         if !messages.isEmpty { return messages.removeFirst() }
         return await withCheckedContinuation { readers.append($0) }
     }
 
-    /// The messages that have come and that nobody has taken.
+    /// The received messages that no caller has taken.
     var untaken: [JSON] { messages }
 
     /// Waits until the client has ended its output.
@@ -165,7 +165,7 @@ final class FakeConnection: UnixStreamDelegate {
     }
 }
 
-/// Runs a test with a client that does not connect again, and the fake daemon's end of its connection.
+/// Runs a test with a client that does not reconnect and the fake daemon's end of its connection.
 @LoopActor
 func withFakeDaemon(
     as name: String? = nil,
@@ -174,11 +174,11 @@ func withFakeDaemon(
     let daemon = try FakeDaemon()
     defer { daemon.close() }
     let client = try await Bridge.connectOnce(to: daemon.path, as: name)
-    // The one that answered the client's hello.
+    // The connection that answered the client's hello.
     try await body(client, daemon.connections[0], daemon)
 }
 
-/// What a call throws; nil where it does not.
+/// Returns the error that the body throws; `nil` if it throws none.
 @LoopActor
 func error(of body: @LoopActor @Sendable () async throws(BridgeError) -> Void) async -> BridgeError? {
     do throws(BridgeError) {
@@ -189,9 +189,9 @@ func error(of body: @LoopActor @Sendable () async throws(BridgeError) -> Void) a
     }
 }
 
-/// What tests do with JSON, so that they can write it as literals.
+/// Variants of the API with JSON arguments, so that tests can write them as literals.
 extension Bridge {
-    /// Connects; a connection that is lost is not made again.
+    /// Connects without reconnection.
     static func connectOnce(
         to path: String, as client: String? = nil, version: String? = nil
     ) async throws(BridgeError) -> Bridge {
@@ -225,6 +225,6 @@ extension Bridge {
 }
 
 extension BridgeEvent {
-    /// What a stream gets after a new session.
+    /// The event that a stream gets after a new session.
     static let missed = BridgeEvent(name: "bridge.events_dropped", data: ["count": nil])
 }

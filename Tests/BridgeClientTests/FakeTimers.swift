@@ -3,7 +3,7 @@ import EventLoop
 
 @testable import BridgeClient
 
-/// A clock that stands still until a test moves it.
+/// A clock that only the test advances.
 @LoopActor
 final class FakeTimers: ClientTimers {
     @LoopActor
@@ -25,7 +25,7 @@ final class FakeTimers: ClientTimers {
     private var timers: [Timer] = []
     private var observers: [(due: MonotonicInstant, continuation: CheckedContinuation<Void, Never>)] = []
 
-    /// How many timers run.
+    /// The number of running timers.
     var count: Int { timers.count }
 
     func after(_ delay: Duration, _ fire: @escaping @LoopActor () -> Void) -> any ClientTimer {
@@ -37,13 +37,13 @@ final class FakeTimers: ClientTimers {
         return timer
     }
 
-    /// Waits until a timer runs that fires after that time: until the client has come to a point.
+    /// Waits until a timer with this delay runs, which shows that the client has reached a certain point.
     func running(_ delay: Duration) async {
         if timers.contains(where: { $0.due == now + delay }) { return }
         await withCheckedContinuation { observers.append((now + delay, $0)) }
     }
 
-    /// Lets time pass; what is due fires, in its order.
+    /// Advances the time. Due timers fire in order.
     func advance(by duration: Duration) {
         let end = now + duration
         while let next = timers.min(by: { $0.due < $1.due }), next.due <= end {
@@ -55,13 +55,13 @@ final class FakeTimers: ClientTimers {
     }
 }
 
-/// A client that connects again, its daemon and its clock. Pauses are not shortened, unless `chance` says so.
+/// A client that reconnects, with its daemon and its clock. Pauses are shortened only if `chance` is not 0.
 @LoopActor
 struct Reconnecting {
     let client: Bridge
     let daemon: FakeDaemon
     let timers: FakeTimers
-    /// The connection that there is at first.
+    /// The initial connection.
     let first: FakeConnection
     private let states: StateLog
 
@@ -74,10 +74,10 @@ struct Reconnecting {
         _ = await states.next()
     }
 
-    /// The next change of state.
+    /// Returns the next change of state.
     func nextState() async -> ConnectionState? { await states.next() }
 
-    /// The next state is that there is another connection: what was refused; nil: it is another state.
+    /// Returns the refused registrations if the next state is a new connection; `nil` if it is another state.
     func opened() async -> [RefusedRegistration]? {
         guard case .open(let info, isNew: true, let refused) = await states.next(), info == client.daemon else {
             return nil
@@ -85,13 +85,13 @@ struct Reconnecting {
         return refused
     }
 
-    /// The next state is that there is no connection: when another is tried.
+    /// Returns the pause before the next attempt if the next state is waiting; `nil` if it is another state.
     func pause() async -> Duration? {
         guard case .waiting(_, _, let retryAfter) = await states.next() else { return nil }
         return retryAfter
     }
 
-    /// Ends a connection, waits until the client knows, and lets it make another.
+    /// Closes a connection, waits until the client has noticed, and lets it connect again.
     func renew(_ connection: FakeConnection) async -> FakeConnection {
         connection.close()
         if let pause = await pause() { timers.advance(by: pause) }
@@ -99,7 +99,7 @@ struct Reconnecting {
     }
 }
 
-/// Takes states one by one.
+/// Returns states one by one.
 @LoopActor
 private final class StateLog {
     private var iterator: AsyncStream<ConnectionState>.Iterator
@@ -115,7 +115,7 @@ private final class StateLog {
     }
 }
 
-/// Runs a test with a client that connects again.
+/// Runs a test with a client that reconnects.
 @LoopActor
 func withReconnecting(
     _ reconnection: Reconnection = Reconnection(), origin: String? = nil, chance: Double = 0,

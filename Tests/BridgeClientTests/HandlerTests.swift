@@ -9,7 +9,7 @@ import Testing
     private struct Who: Codable, Sendable { var name: String }
     private struct Greeting: Codable, Sendable { var text: String }
 
-    @Test("A handler gets its options in their type, first, and its result goes back as JSON")
+    @Test("A handler gets its typed options first, and its result is returned as JSON")
     func typed() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             async let registered = bridge.register("greet") { (who: Who, call) in
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("A registration that has ended ends nothing more, nor does one whose task was registered again")
+    @Test("Unregistering has no effect after the registration has ended or was replaced")
     func registrations() async throws {
         try await withFakeDaemon { bridge, connection, _ in
             async let first = bridge.registerJSON("a") { _, _ in 1 }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("The time that is left is computed when it is read, and never negative")
+    @Test("The remaining time is computed when it is read and is never negative")
     func timeRemaining() {
         func call(_ deadline: ContinuousClock.Instant?) -> IncomingCall {
             IncomingCall(
@@ -65,7 +65,7 @@ import Testing
         #expect(patient.timeRemaining.map { $0 <= before ?? .zero } == true)
     }
 
-    @Test("Who calls is known as far as the daemon says")
+    @Test("A caller has the properties that the daemon sends, and defaults for the others")
     func caller() {
         let unknown = IncomingCall.Caller(nil)
         #expect(unknown.session == 0 && unknown.uid == nil && unknown.origin == "local" && !unknown.isTrusted)
@@ -78,7 +78,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct ProgressReportTests {
-    @Test("Progress is not taken where nobody wants it, and where the value has no JSON")
+    @Test("Progress is refused if the caller does not request it or if the value has no JSON")
     func unwanted() async throws {
         try await withHandler { call in
             [call.reportProgress(1), call.reportProgress(Double.nan)]
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("All progress that is taken comes before the result, in order", arguments: 0..<20)
+    @Test("All accepted progress arrives before the result, in order", arguments: 0..<20)
     func order(round: Int) async throws {
         try await withHandler { call in
             (0..<50).map { call.reportProgress($0) }
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("Any JSON is progress, null too, on its way out and on its way in")
+    @Test("Any JSON value is valid progress, also null, outgoing and incoming")
     func anyJSON() async throws {
         let values: [JSON] = [1, ["a": [2]], nil]
         try await withHandler { call in
@@ -129,11 +129,11 @@ import Testing
         }
     }
 
-    @Test("Progress never waits: while the daemon does not read, it is not taken")
+    @Test("Progress never waits: it is refused while the daemon does not read")
     func noRoom() async throws {
         let filler = String(repeating: "x", count: 100_000)
         try await withHandler { call in
-            // More than the socket and the output hold; the last ones are refused.
+            // More than the socket and the output hold. The last values are refused.
             let taken = (0..<100).map { _ in call.reportProgress(filler) }
             return [taken.contains(true), taken.contains(false)]
         } body: { connection in
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("Once the call has ended, no progress is taken")
+    @Test("Progress is refused after the call has ended")
     func late() async throws {
         let kept = Mutex<IncomingCall?>(nil)
         try await withHandler { call in
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    /// A bridge with little room that provides `work`.
+    /// Runs a test with a bridge with little room that provides `work`.
     private func withHandler(
         _ handler: @escaping @Sendable (IncomingCall) async throws -> [Bool],
         body: @LoopActor (FakeConnection) async throws -> Void

@@ -6,21 +6,21 @@ import Synchronization
 import TaskRuntime
 import Testing
 
-@Suite("Input waits for what the session's messages before it have begun", .timeLimit(.minutes(20))) @LoopActor
+@Suite("Input waits for the work of the session's earlier messages", .timeLimit(.minutes(20))) @LoopActor
 struct InputOrderTests {
-    /// What stands behind a registration that is read in the lane.
+    /// The input after a registration that is read in the lane.
     enum Behind: CaseIterable {
         case call, endOfInput
     }
 
-    @Test("also where the client had too much to read when they came", arguments: Behind.allCases)
+    @Test("also if the client had too much unread output when the messages arrived", arguments: Behind.allCases)
     func unread(behind: Behind) async throws {
         let (lane, service) = try Self.service()
         let provider = try LineClient(connectingTo: service.path)
         provider.send(#"{"task":"bridge.register","options":{"tasks":["big"]},"callbackId":"p"}"#)
         await provider.wait(for: 1)
 
-        // The client does not read: the answers stay with the daemon, but for what its socket takes.
+        // The client does not read. The daemon keeps the answers that the socket does not hold.
         let client = try LineClient(connectingTo: service.path)
         client.stopReading()
         for id in 0..<Self.results { client.send(#"{"task":"big","callbackId":\#(id)}"#) }
@@ -57,10 +57,10 @@ struct InputOrderTests {
         await service.end()
     }
 
-    /// More than a socket holds and a session may leave unread.
+    /// The number of results. They exceed a socket's buffer and a session's limit of unread bytes.
     private static let results = 40
 
-    /// A daemon's server with a lane that works when the test says so.
+    /// Returns a lane that the test releases, and a server that uses it.
     private static func service() throws -> (HeldLane, Service) {
         let lane = HeldLane()
         var limits = RuntimeLimits()
@@ -69,7 +69,7 @@ struct InputOrderTests {
     }
 }
 
-/// A runtime and its server at a socket of their own.
+/// A runtime and its server at a separate socket.
 @LoopActor
 private final class Service {
     let path: String
@@ -81,7 +81,7 @@ private final class Service {
         path = directory + "/s"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        // It stands still: no call ends by time, however long other tests hold the loop.
+        // The clock does not advance: no call times out, however long other tests occupy the loop.
         let clock = ManualRuntimeClock()
         let runtime = TaskRuntime(
             limits: limits, policy: Policy(daemonUID: geteuid()),
@@ -98,7 +98,7 @@ private final class Service {
     }
 }
 
-/// A lane that holds what it is to do until it is released.
+/// A lane that holds its work until it is released.
 @LoopActor
 private final class HeldLane {
     private var held: [() -> Void] = []
@@ -119,7 +119,7 @@ extension HeldLane: @LoopActor WorkLane {
     }
 }
 
-/// A client that sends lines and keeps those that it gets.
+/// A client that sends lines and keeps the lines that it receives.
 @LoopActor
 private final class LineClient: UnixStreamDelegate {
     private let stream: UnixStream
@@ -144,14 +144,14 @@ private final class LineClient: UnixStreamDelegate {
         writable()
     }
 
-    /// Returns when the daemon has handled what was sent before.
+    /// Returns when the daemon has handled everything that was sent before.
     func ping() async {
         let count = lines.count
         send(#"{"task":"bridge.ping","callbackId":"ping"}"#)
         await wait(for: count + 1)
     }
 
-    /// Until so many lines have come, or the connection has ended.
+    /// Waits until that number of lines has arrived or the connection has ended.
     func wait(for count: Int) async {
         guard lines.count < count else { return }
         await withCheckedContinuation { waiter = (count, $0) }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BridgeClient
 
-/// Streams whose pipes come with them, against the daemon's own server and runtime.
-@Suite("Streams that are made with their pipes", .timeLimit(.minutes(5))) @LoopActor struct MadePipeTests {
-    @Test("A stream is made with its pipe, but where it is known to be short")
+/// Streams that are created together with their pipes, against the daemon's server and runtime.
+@Suite("Streams that are created with their pipes", .timeLimit(.minutes(5))) @LoopActor struct MadePipeTests {
+    @Test("A stream is created with a pipe unless it is known to be short")
     func made() async throws {
         try await withClients { writer, reader in
             for (totalBytes, code) in [(nil, "stream.invalid"), (65_536, "stream.invalid"), (65_535, nil)] {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("Descriptors that come to a program's own calls go to no other stream")
+    @Test("Descriptors of a program's own calls are used for no other stream")
     func ownCalls() async throws {
         try await withClients { writer, reader in
             let own = try await writer.callJSON("bridge.stream.new", ["attach": true])
@@ -40,18 +40,18 @@ import Testing
             for made in [own, attached] {
                 let closing: JSON = ["stream": made["stream"] ?? .null, "side": "read"]
                 _ = try await reader.callJSON("bridge.stream.close", closing)
-                // The writer has closed its pipe, not its end.
+                // The writer has closed its pipe but not its end of the stream.
                 _ = try? await writer.callJSON("bridge.stream.close", ["stream": made["stream"] ?? .null])
             }
         }
     }
 
-    @Test("The descriptor of a stream whose making was cancelled goes to no other stream")
+    @Test("The descriptor of a stream whose creation was cancelled is used for no other stream")
     func cancelled() async throws {
         try await withDaemon(limits: RuntimeLimits()) { daemon in
             let client = try await Bridge.connectOnce(to: daemon.path)
             let making = Task { try await client.makeStream() }
-            // It is sent, and not yet answered: both happen on this loop.
+            // The call has been sent but not answered: both happen on this loop.
             await Task.yield()
             making.cancel()
             let stream = try await client.makeStream()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A stream that is written without a byte, or that fails before one, ends for its reader")
+    @Test("A stream that ends or fails before its first byte ends for its reader")
     func untouched() async throws {
         try await withClients { writer, reader in
             let empty = try await writer.makeStream()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that is older than pipes with new streams is asked for one behind")
+    @Test("A daemon that creates streams without pipes is asked for the pipe afterwards")
     func older() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let made = client.makeStream()

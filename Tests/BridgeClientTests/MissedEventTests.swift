@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(10))) @LoopActor struct MissedEventTests {
-    @Test("Every stream gets one bridge.events_dropped without a count after a new session, before what comes then")
+    @Test("After a new session, each stream gets one bridge.events_dropped without a count before new events")
     func afterANewSession() async throws {
         try await withReconnecting { test in
             async let first = test.client.subscribe(to: "a")
@@ -24,14 +24,14 @@ import Testing
         }
     }
 
-    @Test("However many attempts it takes, what nothing came behind is not reported again")
+    @Test("Several attempts to reconnect cause only one bridge.events_dropped")
     func onceForSeveralAttempts() async throws {
         try await withReconnecting { test in
             async let subscribed = test.client.subscribe(to: "a")
             test.first.answer(await test.first.next(), [:])
             let events = try await subscribed
             var connection = await test.renew(test.first)
-            // This one is lost before it is open.
+            // This connection is lost before it is open.
             _ = await connection.next()
             connection = await test.renew(connection)
             connection.answer(await connection.next(), [:])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("A stream whose subscription waited for the new session has missed nothing")
+    @Test("A stream that subscribed while it waited for the new session has missed nothing")
     func waiting() async throws {
         try await withReconnecting { test in
             test.first.close()
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("A later stream gets the newest retained event of its patterns, though the daemon sends it once")
+    @Test("A later stream gets the newest retained event of its patterns, although the daemon sends it once")
     func retained() async throws {
         try await withReconnecting { test in
             async let first = test.client.subscribe(to: "lamp*")
@@ -77,7 +77,7 @@ import Testing
             #expect(
                 try await take(2, of: two) == [.init(name: "lamp", data: "off"), .init(name: "lamp.blown", data: 2)])
 
-            // The next daemon sends its own.
+            // The next daemon sends its own retained events.
             let connection = await test.renew(test.first)
             for _ in 0..<2 { connection.answer(await connection.next(), [:]) }
             #expect(await test.opened() == [])

@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct ProvidingTests {
-    @Test("A forwarded call reaches the handler with its caller, and its result goes back")
+    @Test("A forwarded call reaches the handler with its caller, and its result is returned")
     func forwarded() async throws {
         try await withProvider { options, call in
             #expect(call.task == "echo")
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("What the handler throws becomes the error")
+    @Test("An error that the handler throws becomes the error of the call")
     func thrown() async throws {
         struct Odd: Error {}
         try await withProvider { options, _ in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Progress goes to callers that want it, numbered, before the callback")
+    @Test("Progress is sent to callers that request it, numbered, before the callback")
     func progress() async throws {
         try await withProvider { _, call in
             for number in 10..<13 { call.reportProgress(number) }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("A cancel from the caller cancels the handler's Swift task, and the one callback still comes")
+    @Test("A cancel by the caller cancels the handler's Swift task, and the call is still answered once")
     func cancel() async throws {
         try await withProvider { _, call in
             call.reportProgress("started")
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("A one-way call runs and is not answered; a task that is not provided is answered with task.not_found")
+    @Test("A one-way call runs without an answer; a call of a task that is not provided gets task.not_found")
     func oneWayAndUnknown() async throws {
         let (ran, confirm) = AsyncStream<Bool>.makeStream()
         try await withProvider { _, call in
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("A registration that the daemon refuses is thrown; an unregistered task is gone")
+    @Test("A refused registration is thrown; a task is not found after it was unregistered")
     func registration() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let refused = error { () async throws(BridgeError) in
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("A client that finishes answers the calls that run, refuses further ones, and ends behind the last answer")
+    @Test("A client that finishes answers running calls, refuses new ones, and disconnects after the last answer")
     func finishing() async throws {
         let (begun, begin) = AsyncStream<Void>.makeStream()
         let (released, release) = AsyncStream<Void>.makeStream()
@@ -163,7 +163,7 @@ import Testing
             connection.send(["task": "echo", "options": 1, "callbackId": 1])
             for await _ in begun { break }
             async let finished: Void = client.finish()
-            // Until it finishes, it looks for the task.
+            // Until the client finishes, it looks up the task.
             var code: JSON? = "task.not_found"
             while code == "task.not_found" {
                 connection.send(["task": "unknown", "callbackId": 2])
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// A client that provides `echo`.
+    /// Runs a test with a client that provides `echo`.
     private func withProvider(
         _ handler: @escaping TaskHandler, body: @LoopActor (FakeConnection) async throws -> Void
     ) async throws {
@@ -192,7 +192,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct EventTests {
-    @Test("Events reach the streams whose patterns they match, the first one right behind the callback")
+    @Test("Events reach the streams whose patterns they match, also directly after the callback")
     func routed() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let first = client.subscribe(to: "record.*", "login.changed")
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("A stream that nobody holds, or that has ended, is unsubscribed from what nobody else wants")
+    @Test("An ended or released stream is unsubscribed from the patterns that no other stream uses")
     func unsubscribed() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let first = client.subscribe(to: "a", "b")
@@ -244,14 +244,14 @@ import Testing
         }
     }
 
-    @Test("A reader that falls behind loses the oldest events and is notified how many")
+    @Test("A slow reader loses the oldest events and receives the number of them")
     func slowReader() async throws {
         try await withFakeDaemon { client, connection, _ in
             async let subscribed = client.subscribe(to: "*")
             connection.answer(await connection.next(), [:])
             let events = try await subscribed
             for number in 0..<1_034 { connection.send(["event": "e", "data": .number(JSONNumber(number))]) }
-            // Whoever reads this answer has read the events before it.
+            // The client has read the events before it reads this answer.
             async let called = client.callJSON("marker")
             connection.answer(await connection.next(), nil)
             _ = try await called

@@ -7,7 +7,7 @@ import Logging
 import TaskRuntime
 import Testing
 
-/// The daemon's own server and runtime at a socket, to be started any number of times.
+/// The daemon's server and runtime at a socket. It can be started repeatedly.
 @LoopActor
 final class RealDaemon {
     let path: String
@@ -24,7 +24,7 @@ final class RealDaemon {
     }
 
     func start() throws {
-        // It stands still: no call or stream ends by time, however long other tests hold the loop.
+        // The clock does not advance: no call and no stream times out, however long other tests occupy the loop.
         let clock = ManualRuntimeClock()
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let runtime = TaskRuntime(
@@ -36,14 +36,14 @@ final class RealDaemon {
         self.server = server
     }
 
-    /// Ends every connection, without a word to its calls.
+    /// Ends every connection without an answer to its calls.
     func stop(timeout: Duration = .seconds(5)) async {
         server?.stopListening()
         await server?.close(timeout: timeout)
         server = nil
     }
 
-    /// Nobody holds the server any more; whoever is connected stays so.
+    /// Releases the server. Its clients stay connected.
     func abandon() {
         server?.stopListening()
         server = nil
@@ -70,7 +70,7 @@ func withDaemon(
     await daemon.stop()
 }
 
-/// Runs a test with two clients, which leave no stream behind.
+/// Runs a test with two clients, then waits until no stream is left.
 @LoopActor
 func withClients(
     limits: RuntimeLimits = RuntimeLimits(), _ body: @LoopActor (Bridge, Bridge) async throws -> Void
@@ -80,8 +80,8 @@ func withClients(
             try await Bridge.connectOnce(to: daemon.path), try await Bridge.connectOnce(to: daemon.path)
         )
         try await body(first, second)
-        // An end that is dropped is closed by a call of its own, which may come after the next one: asked again until
-        // that has come.
+        // A released end is closed by a separate call, which may arrive after the next call. The status is requested
+        // until it has arrived.
         while try await first.callJSON("bridge.status")["streams"] != 0 {}
         await first.close()
         await second.close()

@@ -4,9 +4,9 @@ import EventLoop
 import TaskRuntime
 import Testing
 
-/// The client against the daemon's own server and runtime.
+/// The client against the daemon's server and runtime.
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct RealDaemonTests {
-    @Test("The daemon greets, answers and lists")
+    @Test("The daemon greets the client, lists sessions and refuses unknown tasks")
     func greets() async throws {
         try await withDaemon { daemon in
             let client = try await Bridge.connectOnce(to: daemon.path, as: "tester", version: "1.2")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("A table comes whole, of however many pages: lists and texts")
+    @Test("A table of several pages is returned whole, both lists and texts")
     func pages() async throws {
         var limits = RuntimeLimits()
         limits.messageBytes = 16_384
@@ -39,14 +39,14 @@ import Testing
             let first = try await client.callJSON("bridge.metrics")
             #expect(first["cursor"] != nil)
             let text = try await client.callPages("bridge.metrics", list: "text")["text"]?.stringValue ?? ""
-            // A family's line of its type comes once, wherever a page ended.
+            // The TYPE line of a family occurs once, wherever a page ends.
             let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
             #expect(text.hasPrefix("# TYPE ") && text.hasSuffix("\n# EOF\n") && Set(types).count == types.count)
             await client.close()
         }
     }
 
-    @Test("A server that nobody holds any more serves who is connected, until they leave")
+    @Test("A released server serves its connected clients until they disconnect")
     func abandoned() async throws {
         try await withDaemon { daemon in
             let client = try await Bridge.connectOnce(to: daemon.path)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("One client calls what another provides: progress, result, cancel")
+    @Test("One client calls a task of another: progress, result, cancel")
     func provides() async throws {
         try await withDaemon { daemon in
             let provider = try await Bridge.connectOnce(to: daemon.path)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("Calls made by many Swift tasks at once all get their own result")
+    @Test("Concurrent calls of many Swift tasks each get their own result")
     func many() async throws {
         try await withDaemon { daemon in
             let provider = try await Bridge.connectOnce(to: daemon.path)

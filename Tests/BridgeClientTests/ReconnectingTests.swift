@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(10))) @LoopActor struct ReconnectingTests {
-    @Test("A new connection begins with hello, then tasks in their order, then subscriptions, then calls that waited")
+    @Test("A new connection sends hello, then registrations in order, then subscriptions, then waiting calls")
     func order() async throws {
         try await withReconnecting(origin: "https://x") { test in
             let client = test.client
@@ -50,7 +50,7 @@ import Testing
             let result = try await waiting
             #expect(result == "done")
 
-            // The handler and the stream are the ones of before.
+            // The handler and the stream from before are still used.
             second.send(["task": "a", "options": [1], "callbackId": 1])
             #expect(await second.next() == ["callbackId": 1, "result": [1]])
             second.send(["event": "y", "data": 2])
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("A registration and a subscription whose answers are lost with the connection are made at the next daemon")
+    @Test("A registration and a subscription whose answers are lost are repeated at the next daemon")
     func lostAnswers() async throws {
         try await withReconnecting { test in
             let client = test.client
@@ -72,7 +72,7 @@ import Testing
             async let subscribed = client.subscribe(to: "x")
             let subscription = await test.first.next()
             let second = await test.renew(test.first)
-            // The pause before they are made again is over with that before the connection: they wait for it.
+            // Their own pause ends together with the pause before the connection, so they wait for the connection.
             #expect(await test.opened() == [])
             for _ in 0..<2 {
                 let call = await second.next()
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("Without a reconnection, a client does not connect again")
+    @Test("A client without a reconnection configuration does not reconnect")
     func notAsked() async throws {
         try await withFakeDaemon { client, connection, daemon in
             connection.close()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("What the new daemon says of itself takes the place of what the old one said")
+    @Test("The new daemon's information replaces the old daemon's")
     func hello() async throws {
         try await withReconnecting { test in
             test.daemon.helloResult = [
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("Pauses grow while nobody listens, and begin again after a connection that lasted")
+    @Test("Pauses grow while the daemon does not listen, and start again after a connection that lasted")
     func pauses() async throws {
         try await withReconnecting(chance: 0.5) { test in
             test.daemon.stopListening()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that takes connections and hangs up is tried ever more rarely", arguments: [false, true])
+    @Test("The pauses grow for a daemon that accepts connections and then hangs up", arguments: [false, true])
     func hangsUp(afterHello: Bool) async throws {
         try await withReconnecting { test in
             if !afterHello { test.daemon.onAccept = { $0.close() } }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that takes a connection and says nothing is given up after a while, and tried again")
+    @Test("A daemon that accepts a connection but does not answer is abandoned after a timeout and tried again")
     func silentDaemon() async throws {
         try await withReconnecting { test in
             test.daemon.onAccept = { $0.stopReading() }
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("A task that the next daemon refuses is reported, keeps its handler, and is tried again")
+    @Test("A task that the next daemon refuses is reported, keeps its handler, and is registered again later")
     func refusedTask() async throws {
         try await withReconnecting { test in
             async let registered = test.client.registerJSON("a") { _, _ in "kept" }
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test("A stream of events that the next daemon refuses ends with what it says")
+    @Test("An event stream that the next daemon refuses ends with the daemon's error")
     func refusedStream() async throws {
         try await withReconnecting { test in
             async let subscribed = test.client.subscribe(to: "e")
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that does not take the client for what it says it is ends it; one that is busy is tried again")
+    @Test("The client tries a busy daemon again, and closes if the daemon denies its hello")
     func refusedHello() async throws {
         try await withReconnecting(origin: "https://x") { test in
             test.daemon.helloError = ["code": "busy", "message": "later", "transient": true]
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test("A session that is closed on purpose is not made again, and its info is in the error")
+    @Test("A session that is closed on purpose is not restored, and its info is in the error")
     func closedOnPurpose() async throws {
         try await withReconnecting { test in
             async let called = error { () async throws(BridgeError) in _ = try await test.client.callJSON("a") }
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("An event that is only called like the end of a session, and is followed by others, is not taken for it")
+    @Test("A web.close event that is followed by others does not count as the end of the session")
     func onlyPublished() async throws {
         try await withReconnecting { test in
             test.first.send(["event": "web.close", "data": ["info": "bye"]])
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test("What a handler still answers to a daemon that is gone does not go to the next one")
+    @Test("A handler's late answer to the previous daemon is not sent to the next one")
     func lateAnswer() async throws {
         try await withReconnecting { test in
             let (begun, confirm) = AsyncStream<String>.makeStream()
@@ -257,7 +257,7 @@ import Testing
         }
     }
 
-    @Test("What is given up while there is no connection is not restored")
+    @Test("Registrations and subscriptions that end while there is no connection are not restored")
     func givenUp() async throws {
         try await withReconnecting { test in
             var registrations: [Registration] = []

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BridgeClient
 
-/// A client that connects again, against the daemon's own server and runtime.
+/// A client that reconnects, against the daemon's server and runtime.
 @Suite(.timeLimit(.minutes(10))) @LoopActor struct RestartTests {
-    @Test("Tasks, descriptions and subscriptions work again at the next daemon, and calls made meanwhile are answered")
+    @Test("Tasks, descriptions and subscriptions work at the next daemon, and waiting calls are answered")
     func restart() async throws {
         try await withDaemon { daemon in
             let timers = FakeTimers()

@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test(
-        "never makes no call again, unstarted what has not begun, transient whatever may succeed later",
+        "never repeats no call, unstarted a transient failure before the start, transient any transient failure",
         arguments: [
             (Retry.never, ["transient": true, "data": ["started": false]], false),
             (.unstarted, ["transient": true, "data": ["started": false]], true),
@@ -27,14 +27,14 @@ import Testing
     }
 
     @Test(
-        "A call that was cancelled, whose deadline passed or for which no connection came is not made again",
+        "A call is not repeated after a cancel, a timeout, or if no connection was made",
         arguments: [ErrorCode.callCancelled, .callTimeout, .daemonUnreachable])
     func pointless(code: ErrorCode) {
         let error = BridgeError(code, "no", data: ["started": false], isTransient: true)
         #expect(Retry.allCases.allSatisfy { !$0.allows(error) })
     }
 
-    @Test("A call is made again after the pause that the error names, and its result is the one that comes then")
+    @Test("A call is repeated after the pause that the error specifies, and returns the later result")
     func retryAfter() async throws {
         try await withReconnecting { test in
             async let result = test.client.callJSON("a", ["n": 1], retry: .unstarted)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Pauses grow where the error names none, and after five attempts the last error is thrown")
+    @Test("Pauses grow if the error specifies none, and the last error is thrown after five attempts")
     func fiveAttempts() async throws {
         try await withReconnecting { test in
             async let failed = error { () async throws(BridgeError) in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("No attempt is made that would begin behind the deadline; others get what is left of the timeout")
+    @Test("No attempt begins after the deadline; others get the remaining timeout")
     func withinTheTimeout() async throws {
         try await withReconnecting { test in
             async let failed = error { () async throws(BridgeError) in
@@ -85,14 +85,14 @@ import Testing
         }
     }
 
-    @Test("A call of a lost connection goes over the next one where it may be made again")
+    @Test("A call of a lost connection is repeated on the next one if its retry setting permits it")
     func lost() async throws {
         try await withReconnecting { test in
             async let result = test.client.callJSON("a", retry: .transient)
             _ = await test.first.next()
             test.first.close()
             let pause = try #require(await test.pause())
-            // The call's own pause is over before.
+            // The call's own pause ends earlier.
             test.timers.advance(by: pause)
             let second = await test.daemon.nextConnection()
             second.answer(await second.next(), "done")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("A call with progress is made again as well, and its sequence goes on")
+    @Test("A call with progress is repeated as well, and its sequence continues")
     func progress() async throws {
         try await withReconnecting { test in
             let call = try await test.client.progressJSON("a", retry: .unstarted)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("A call that pauses can be cancelled, and ends with its last error when the bridge is closed")
+    @Test("A pausing call can be cancelled, and ends with its last error when the bridge is closed")
     func ended() async throws {
         try await withReconnecting { test in
             let cancelled = Task {

@@ -6,13 +6,13 @@ import Testing
 
 @testable import BridgeClient
 
-/// Streams against the daemon's own server and runtime.
+/// Streams against the daemon's server and runtime.
 @Suite(.timeLimit(.minutes(5))) @LoopActor struct StreamTests {
     private func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }
 
-    @Test("Bytes of any size come whole and in order, whatever the window is", arguments: [4_096, 262_144])
+    @Test("Any number of bytes arrives whole and in order, for each window size", arguments: [4_096, 262_144])
     func whole(window: Int) async throws {
         var limits = RuntimeLimits()
         limits.streamWindowBytes = window
@@ -30,13 +30,13 @@ import Testing
         }
     }
 
-    @Test("Where a daemon takes short messages only, bytes and reasons go in short ones")
+    @Test("A daemon that accepts only short messages gets bytes and reasons in short messages")
     func shortMessages() async throws {
         var limits = RuntimeLimits()
         limits.messageBytes = 1_024
         try await withClients(limits: limits) { writer, reader in
             let data = bytes(60_000)
-            // Known to be so short, it goes in messages.
+            // The stream is known to be short, so it uses messages.
             let stream = try await writer.makeStream(totalBytes: data.count)
             async let writing: Void = stream.write { out in try await out.write(data) }
             let received = await reader.readStream(stream.name)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A handler reads its caller's stream, and answers with one that its caller reads")
+    @Test("A handler reads its caller's stream and answers with a stream that the caller reads")
     func handler() async throws {
         try await withClients { caller, provider in
             try await provider.registerJSON("turn") { options, call in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A handler with typed options reads its caller's stream, and its caller the stream of a typed result")
+    @Test("Typed options contain the caller's stream, and a typed result contains the handler's stream")
     func typed() async throws {
         struct Photo: Codable, Sendable { var photo: ByteReader }
         struct NewPhoto: Codable, Sendable { var photo: ByteStream }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("A closure that throws breaks the stream: its reader gets the bytes before, and then the error")
+    @Test("An error thrown by the closure ends the stream: the reader gets the earlier bytes, then the error")
     func thrown() async throws {
         struct NoPaper: Error {}
         try await withClients { writer, reader in
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("A reader that is no longer held, and a stream that is never written, end for the other side")
+    @Test("A released reader, and a stream that is never written, end for the other side")
     func dropped() async throws {
         try await withClients { writer, reader in
             let stream = try await writer.makeStream()
@@ -157,13 +157,13 @@ import Testing
         }
     }
 
-    @Test("Who waits and is cancelled ends the stream for the other side")
+    @Test("Cancelling a waiting reader ends the stream for the other side")
     func cancelled() async throws {
         try await withClients { writer, reader in
             let stream = try await writer.makeStream()
             let received = await reader.readStream(stream.name)
             let reading = Task { try await received.collect(upTo: 9) }
-            // Answered behind the read: the reader has its end by now.
+            // The daemon answers this after the read, so the reader has its end by now.
             _ = try await reader.callJSON("bridge.ping")
             reading.cancel()
             await #expect(throws: BridgeError.self) { try await reading.value }
@@ -188,7 +188,7 @@ import Testing
             let stream = try await made
             client.session.link.openConnection?.roomBytes = 1
             connection.stopReading()
-            // More than the socket holds, and fewer writes than may be unanswered.
+            // More bytes than the socket holds, in fewer writes than may be unanswered.
             let data = bytes(600_000)
             let writing = Task { try await stream.write { out in try await out.write(data) } }
             writing.cancel()
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test("More bytes than the reader takes end the stream")
+    @Test("More bytes than the reader accepts end the stream")
     func tooMany() async throws {
         try await withClients { writer, reader in
             let stream = try await writer.makeStream()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("Between two clients bytes go through one pipe, and the daemon sees none; each side may use messages instead")
+    @Test("Two clients pass bytes through one pipe without the daemon; each side may use messages instead")
     func pipe() async throws {
         try await withClients { writer, reader in
             let data = bytes(3 << 20)

@@ -5,11 +5,11 @@ import Testing
 @testable import BridgeClient
 
 @Suite(.timeLimit(.minutes(10))) @LoopActor struct WaitingCallTests {
-    @Test("Calls in flight end once each, and say whether anything of them had left")
+    @Test("Open calls end once each and state whether any part of them was sent")
     func started() async throws {
         try await withReconnecting { test in
             test.first.stopReading()
-            // More than a socket takes: the first are written, the last are not.
+            // More than a socket holds: the first calls are written, the last are not.
             let filler = JSON.string(String(repeating: "x", count: 100_000))
             var calls: [CallProgress<JSON, JSON>] = []
             for _ in 0..<20 { calls.append(try await test.client.progressJSON("a", filler)) }
@@ -24,7 +24,7 @@ import Testing
             #expect(started.first == true)
             #expect(started.last == false)
             #expect(started == started.filter { $0 == true } + started.filter { $0 == false })
-            // None of them goes to the next daemon.
+            // None of them is sent to the next daemon.
             if let pause = await test.pause() { test.timers.advance(by: pause) }
             let second = await test.daemon.nextConnection()
             try await test.client.notifyJSON("marker")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("A call that waited goes out with what is left of its timeout")
+    @Test("A call that waited is sent with its remaining timeout")
     func timeoutLeft() async throws {
         try await withReconnecting { test in
             test.first.close()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("A call ends where its timeout passes without a connection, one without a timeout after a minute")
+    @Test("A call without a connection ends at its timeout, or after a minute if it has none")
     func tooLate() async throws {
         try await withReconnecting { test in
             test.daemon.stopListening()
@@ -83,7 +83,7 @@ import Testing
             test.first.close()
             let pause = await test.pause()
             let filler = JSON.string(String(repeating: "x", count: 1_000))
-            // Returns when the call waits.
+            // Each returns once its call waits.
             let calls = [
                 try await test.client.progressJSON("a", filler), try await test.client.progressJSON("b", filler),
             ]
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("A call that waits can be cancelled, and is not sent then")
+    @Test("A waiting call can be cancelled and is then not sent")
     func cancelled() async throws {
         try await withReconnecting { test in
             test.first.close()
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("Closing while there is no connection ends everything at once, and no other attempt is made")
+    @Test("Closing without a connection ends everything at once and prevents further attempts")
     func closed() async throws {
         try await withReconnecting { test in
             async let subscribed = test.client.subscribe(to: "e")
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("Closing while a connection is being made ends it")
+    @Test("Closing during a connection attempt ends the attempt")
     func closedWhileConnecting() async throws {
         try await withReconnecting { test in
             async let registered = test.client.registerJSON("a") { _, _ in nil }
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("A call that a stopping daemon has not begun waits for the next one; one that it began has ended")
+    @Test("A call that a stopping daemon has not begun waits for the next daemon; a call that it began has ended")
     func stopping() async throws {
         try await withReconnecting { test in
             let refused = try await test.client.progressJSON("a")
@@ -174,7 +174,7 @@ import Testing
             test.first.fail(second, refusal(true))
             let failure = await error { () async throws(BridgeError) in _ = try await begun.result }
             #expect(failure?.code == .daemonStopping)
-            // Made while the daemon stops: it is not asked.
+            // Made while the daemon stops, so it is not sent to that daemon.
             let later = try await test.client.progressJSON("c")
             #expect(test.first.untaken.isEmpty)
             let next = await test.renew(test.first)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("Who listens to the daemon's beginning to stop has its calls wait from then on")
+    @Test("Calls wait once a subscriber has received daemon.draining")
     func draining() async throws {
         try await withReconnecting { test in
             async let subscribed = test.client.subscribe(to: "daemon.*")
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("Where the connection outlives the daemon, calls that were refused go over it again after a second")
+    @Test("If the connection outlives the daemon, refused calls are sent over it again after a second")
     func handedOver() async throws {
         try await withReconnecting { test in
             let call = try await test.client.progressJSON("a")
@@ -217,12 +217,12 @@ import Testing
         }
     }
 
-    @Test("A call that waits because the daemon reads nothing ends with its timeout, and was not sent")
+    @Test("A call that waits because the daemon does not read ends at its timeout and is not sent")
     func noRoom() async throws {
         try await withReconnecting { test in
             test.first.stopReading()
             test.client.session.link.openConnection?.roomBytes = 0
-            // More than the socket takes, so that something stays in the output.
+            // More than the socket holds, so that a part stays in the output.
             try await test.client.notifyJSON("filler", .string(String(repeating: "c", count: 900_000)))
             let waiting = Task {
                 await error { () async throws(BridgeError) in
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test("A client that nobody holds any more leaves nothing behind, though it was about to connect again")
+    @Test("A released client that was about to reconnect leaves no session and no timer")
     func dropped() async throws {
         let daemon = try FakeDaemon()
         defer { daemon.close() }

@@ -13,7 +13,7 @@ struct Base64CodingTests {
     private func decode(_ text: String) -> [UInt8]? { Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) } }
 
     @Test(
-        "The vectors of RFC 4648, section 10",
+        "The vectors of RFC 4648, section 10, are encoded and decoded",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
@@ -23,7 +23,7 @@ struct Base64CodingTests {
         #expect(decode(text) == Array(plain.utf8))
     }
 
-    @Test("Any bytes come back, and their text is as long as it was said to be")
+    @Test("Any bytes are read back, and their text has the computed length")
     func roundTrip() {
         var random = SeededGenerator(seed: 64)
         for count in 0..<600 {
@@ -35,18 +35,18 @@ struct Base64CodingTests {
     }
 
     @Test(
-        "What is no base 64 is refused, and so is a second text for the same bytes",
+        "Malformed text is refused, and so is a second text for the same bytes",
         arguments: [
             "Z", "Zg", "Zg=", "Zm8", "Z===", "====", "=", "Zg==Zg==", "Zm9vYg=", "Zm 8=", "Zm8=\n", "Zh==", "Zm9=",
             "Zm-_", "Zm9\u{0}", "Zmé=",
         ])
     func refused(text: String) { #expect(decode(text) == nil) }
 
-    @Test("A byte that is no digit is refused at every place of a text")
+    @Test("A byte that is not a digit is refused at every position of a text")
     func everyPlace() {
         let digits = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         let others = (UInt8.min ... .max).filter { !digits.contains($0) }
-        // All bits are ones: those that padding leaves over are no zeros.
+        // All bits are ones, so that the bits that padding would discard are not zero.
         let text = Array(encode(Array(repeating: 255, count: 30)).utf8)
         for place in text.indices {
             let taken = others.filter { byte in
@@ -58,7 +58,7 @@ struct Base64CodingTests {
         }
     }
 
-    @Test("A changed text gives other bytes or none: no two texts mean the same")
+    @Test("A mutated text gives other bytes or none: no two texts have the same bytes")
     func mutated() {
         var random = SeededGenerator(seed: 4_648)
         for _ in 0..<3_000 {

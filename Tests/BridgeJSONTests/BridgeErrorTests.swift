@@ -4,7 +4,7 @@ import Testing
 @Suite("The error object")
 struct BridgeErrorTests {
     @Test(
-        "It reads back as it was written",
+        "is read back as it was written",
         arguments: [
             BridgeError(.busy, "Busy.", isTransient: true, retryAfter: .milliseconds(250)),
             BridgeError("scan.blurred", "The picture is blurred.", data: ["frames": [1, 2]]),
@@ -18,7 +18,7 @@ struct BridgeErrorTests {
         #expect(BridgeError(json: try JSON(parsing: bytes)) == error)
     }
 
-    @Test("Members that say nothing are left out")
+    @Test("omits members without a value")
     func members() {
         #expect(BridgeError(.busy, "B.").json.text == #"{"code":"busy","message":"B."}"#)
         #expect(
@@ -26,7 +26,7 @@ struct BridgeErrorTests {
                 == #"{"code":"busy","message":"B.","transient":true,"retryAfter":2000}"#)
     }
 
-    @Test("The wait is rounded up, never negative, and bounded: who waits so long does not come too early")
+    @Test("rounds the wait up, so that no caller retries too early, and clamps it")
     func retryAfter() {
         func written(_ duration: Duration) -> JSON? { BridgeError(.busy, "", retryAfter: duration).json["retryAfter"] }
         #expect(written(.microseconds(1)) == 1)
@@ -38,7 +38,7 @@ struct BridgeErrorTests {
     }
 
     @Test(
-        "What has no code and message is no error",
+        "requires a code and a message",
         arguments: [
             "null", "{}", #""busy""#, #"{"code":"busy"}"#, #"{"code":1,"message":"m"}"#, #"{"code":"","message":"m"}"#,
         ])
@@ -46,7 +46,7 @@ struct BridgeErrorTests {
         #expect(BridgeError(json: try JSON(parsing: text)) == nil)
     }
 
-    @Test("Members of the wrong type are passed over")
+    @Test("ignores members of the wrong type")
     func tolerant() throws {
         let json = try JSON(parsing: #"{"code":"a","message":"m","transient":"yes","retryAfter":"soon","extra":1}"#)
         #expect(BridgeError(json: json) == BridgeError("a", "m"))
@@ -54,7 +54,7 @@ struct BridgeErrorTests {
         #expect(BridgeError(json: negative)?.retryAfter == .zero)
     }
 
-    @Test("A mismatch becomes options.invalid, with path, expectation, finding, and the known keys")
+    @Test("contains path, expectation, finding and the known keys of a mismatch, as options.invalid")
     func mismatch() {
         let plain = BridgeError(JSONMismatch(path: "$.a", expected: "a string", got: "null"))
         #expect(plain.code == .optionsInvalid)
@@ -73,7 +73,7 @@ struct BridgeErrorTests {
     }
 
     @Test(
-        "What is missing or unknown is said in the same words, whether a type finds it or a schema",
+        "describes a missing or unknown key in the same words for a type and for a schema",
         arguments: [
             ("{}", "required option 'table' is missing"),
             (#"{"tabel":"a"}"#, "unknown option 'tabel'; did you mean 'table'?"),
@@ -104,7 +104,7 @@ struct BridgeErrorTests {
         #expect(bySchema.map { BridgeError($0).message } == message)
     }
 
-    @Test("A key that the type knows is not taken for a misspelt one, nor is one that is far back")
+    @Test("takes no known key for a misspelt one, and no key far back")
     func similar() {
         struct Pair: Decodable {
             var event: String
@@ -120,14 +120,14 @@ struct BridgeErrorTests {
         #expect(message("{\(many)\"evnt\":0}") == "required option 'event' is missing")
     }
 
-    @Test("A key that is no plain word is shown as a quoted path")
+    @Test("shows a key that is not a plain word as a quoted path")
     func oddKeys() {
         let odd = JSONMismatch(missing: "a.b", expected: "a value", given: ["a.c"])
         #expect(BridgeError(odd).message == #"required option '$["a.b"]' is missing"#)
         #expect(BridgeError(odd, noun: "member").message == #"required member '$["a.b"]' is missing"#)
     }
 
-    @Test("A code is its text")
+    @Test("has a code that equals its text")
     func codes() {
         #expect(ErrorCode("busy") == .busy)
         #expect("\(ErrorCode.messageInvalid)" == "message.invalid")

@@ -14,7 +14,7 @@ private struct Named: Codable, Equatable {
     var pair: Pair?
 }
 
-/// Reads and writes what the test says, and has kept what it was given.
+/// Keeps the coders and containers that a value receives.
 private final class Keeper {
     var decoder: (any Decoder)?
     var members: KeyedDecodingContainer<Key>?
@@ -23,9 +23,9 @@ private final class Keeper {
 }
 
 private struct Keeping: Codable {
-    /// Whose values are being read and written.
+    /// The keeper for the values that the current task reads and writes.
     @TaskLocal static var keeper: Box?
-    /// `@unchecked`: of one test, which uses it in one thread.
+    /// `@unchecked`: one test uses it, on one thread.
     struct Box: @unchecked Sendable { var keeper: Keeper }
 
     init() {}
@@ -59,7 +59,7 @@ struct CoderTests {
         var bytes = Array(text.utf8)
         let result = bytes.withUnsafeMutableBytes { bytes in
             Result { () throws(JSONMismatch) in
-                // Overwritten afterwards, so that who kept the borrowed bytes is found out.
+                // The bytes are overwritten afterwards, which exposes any later use of the borrowed memory.
                 defer { for index in bytes.indices { bytes[index] = UInt8(ascii: "#") } }
                 return try JSONCoding.decode(type, from: UnsafeRawBufferPointer(bytes))
             }
@@ -71,7 +71,7 @@ struct CoderTests {
         try JSONCoding.withText(of: value) { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("reads and writes one value after the other, of whatever type, also after those that do not fit")
+    @Test("reads and writes one value after another, of any type, also after values that do not fit")
     func oneAfterTheOther() throws {
         let named = Named(name: "n", pairs: [Pair(a: 1, b: "x"), Pair(a: 2, b: "y")], pair: Pair(a: 3, b: "z"))
         for round in 0..<4 {
@@ -88,7 +88,7 @@ struct CoderTests {
         }
     }
 
-    @Test("may be used while what it wrote is lent")
+    @Test("may be written while the text of another value is lent")
     func nested() throws {
         let texts = try JSONCoding.withText(of: Pair(a: 1, b: "outer")) { outer in
             let inner = try? text(Pair(a: 2, b: "inner"))
@@ -97,7 +97,7 @@ struct CoderTests {
         #expect(texts == [#"{"a":1,"b":"outer"}"#, #"{"a":2,"b":"inner"}"#])
     }
 
-    @Test("lets a type keep its decoder or container: it says the same when other texts have been read")
+    @Test("lets a type keep its decoder or container, which does not change when other texts are read")
     func keptDecoder() throws {
         for _ in 0..<3 {
             let (one, two) = (Keeper(), Keeper())
@@ -117,7 +117,7 @@ struct CoderTests {
         }
     }
 
-    @Test("lets nothing that a type keeps write into a later value")
+    @Test("refuses writes into a later value through a kept encoder or container")
     func keptEncoder() throws {
         for _ in 0..<3 {
             let keeper = Keeper()

@@ -10,14 +10,14 @@ struct CompactJSONTests {
         var other: CompactJSON?
     }
 
-    /// The text of the member `value` of a text.
+    /// Returns the text of the member `value`.
     private func decoded(_ text: String) throws -> String {
         let holder = try JSONCoding.decode(Holder.self, text: Array(text.utf8))
         return String(decoding: holder.value.bytes, as: UTF8.self)
     }
 
     @Test(
-        "White space, keys that stand twice and needless escapes go; number texts stay",
+        "White space, duplicate keys and needless escapes are removed; number texts stay",
         arguments: [
             ("{\"value\": [ 1 ,\n2.50e+1 ,\t{ } , [ ] ] }", "[1,2.50e+1,{},[]]"),
             (#"{"value":{"a":1,"b":2,"a":{"x":3}}}"#, #"{"a":{"x":3},"b":2}"#),
@@ -29,7 +29,7 @@ struct CompactJSONTests {
         #expect(try decoded(text) == expected)
     }
 
-    @Test("Whatever a text means, its compact form is that of the value")
+    @Test("The compact form of any text is that of the parsed value")
     func property() throws {
         var generator = SeededGenerator(seed: 7396)
         let seed = Array(#"{"a":[1,-2.5e3,"x\n\u0041é",{"b":null,"a":true}],"":{"a":1,"b":[[],{}]}}"#.utf8)
@@ -45,7 +45,7 @@ struct CompactJSONTests {
         #expect(count > 4000)
     }
 
-    @Test("It is written as it is, also by a coder that knows only types")
+    @Test("The text is written as it is, and is read from a JSON value")
     func encoding() throws {
         let value: JSON = ["a": [1, "x", .null], "b": 2.5]
         let holder = Holder(value: CompactJSON(value))
@@ -54,7 +54,7 @@ struct CompactJSONTests {
         #expect(decoded.value == holder.value)
     }
 
-    @Test("A text that is nested too deeply, or is not JSON, is no value", arguments: ["[", "", "{}x", "01"])
+    @Test("Text that is nested too deeply, or is not JSON, is refused", arguments: ["[", "", "{}x", "01"])
     func broken(_ text: String) {
         #expect(Array(text.utf8).withUnsafeBytes { CompactJSON(parsing: $0) } == nil)
         let deep = String(repeating: "[", count: 129) + String(repeating: "]", count: 129)

@@ -2,7 +2,7 @@ import BridgeJSON
 import Foundation
 import Testing
 
-@Suite("Types that code themselves")
+@Suite("Types with custom coding")
 struct ContainerTests {
     class Animal: Codable {
         var name: String
@@ -32,7 +32,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("A class and its superclass")
+    @Test("A class is read and written with its superclass")
     func classes() throws {
         let dog = Dog(name: "Rex", tricks: ["sit"])
         let json = try JSONCoding.json(dog)
@@ -42,7 +42,7 @@ struct ContainerTests {
         #expect(try JSONDecoder().decode(Dog.self, from: Data(json.bytes)).name == "Rex")
     }
 
-    /// Two members of one nested object, written by two visits, and a list in a list.
+    /// Two members of one nested object, written through two containers, and a list in a list.
     struct Nested: Codable, Equatable {
         var a: Int
         var b: Int
@@ -82,7 +82,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("Nested containers, one of them opened twice")
+    @Test("Nested containers are read and written, one of them opened twice")
     func nested() throws {
         let value = Nested(a: 1, b: 2, list: [3, 4])
         let json = try JSONCoding.json(value)
@@ -145,7 +145,7 @@ struct ContainerTests {
             ).absent == nil)
     }
 
-    @Test("With other coders JSON is read and written piece by piece")
+    @Test("Other coders read and write JSON one value at a time")
     func otherCoders() throws {
         let json = try JSON(parsing: #"{"a":[1,-2,2.5,true,null,"t",18446744073709551615],"b":{}}"#)
         let data = try JSONEncoder().encode(json)
@@ -153,7 +153,7 @@ struct ContainerTests {
         #expect(try JSONDecoder().decode(JSON.self, from: data) == json)
     }
 
-    @Test("What has no JSON is refused with its position, and nothing is appended")
+    @Test("A value that has no JSON is refused with its position, and nothing is appended")
     func noJSON() throws {
         var output: [UInt8] = [1]
         #expect {
@@ -171,7 +171,7 @@ struct ContainerTests {
         #expect(throws: JSONEncodingError.self) { try JSONCoding.encode([Refuses()]) }
     }
 
-    @Test("A type that writes nothing is an empty object, and none is null")
+    @Test("A type that writes nothing is an empty object, and an empty optional is null")
     func nothing() throws {
         struct Silent: Codable {}
         #expect(try JSONCoding.json(Silent()) == [:])
@@ -180,7 +180,7 @@ struct ContainerTests {
         #expect(try JSONCoding.json([Int?.none]) == [nil])
     }
 
-    @Test("The path that a type sees is that of its position")
+    @Test("The coding path in a type's decoding is that of its position")
     func codingPath() throws {
         struct Spy: Decodable {
             var path: [String]

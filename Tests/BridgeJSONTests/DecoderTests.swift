@@ -8,9 +8,9 @@ private struct Name: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-@Suite("Types that read themselves")
+@Suite("Types with custom decoding")
 struct DecoderTests {
-    @Test("Members are found in whatever order they are asked for", arguments: [1, 15, 16, 17, 40, 20_000])
+    @Test("Members are found in any order of requests", arguments: [1, 15, 16, 17, 40, 20_000])
     func anyOrder(_ count: Int) throws {
         struct Reversed: Decodable {
             var sum = 0
@@ -28,7 +28,7 @@ struct DecoderTests {
     }
 
     @Test(
-        "Of equal keys the last value counts at the place of the first, in small objects and large", arguments: [0, 40])
+        "The last of equal keys counts, at the position of the first, in small and large objects", arguments: [0, 40])
     func duplicates(_ others: Int) throws {
         struct Order: Decodable {
             var keys: [String]
@@ -46,7 +46,7 @@ struct DecoderTests {
         #expect(order.first == [3])
     }
 
-    @Test("A member that did not fit may be read as another type, and a missing one as nil, any number of times")
+    @Test("A mismatching member may be read as another type, and a missing one as nil, any number of times")
     func again() throws {
         struct Patient: Decodable {
             var text: String
@@ -65,7 +65,7 @@ struct DecoderTests {
         #expect(try decode(Patient.self, Array(#"{"a":"x"}"#.utf8)).text == "xx")
     }
 
-    @Test("A decoder that a type keeps can be read from later: it has the text, not the caller's memory")
+    @Test("A kept decoder can be read later: it has a copy of the text and does not use the caller's memory")
     func kept() throws {
         struct Keeping: Decodable {
             var later: () throws -> [String: Int]
@@ -80,7 +80,7 @@ struct DecoderTests {
         #expect(try keeping.later() == ["one": 1, "a key that is not small, at all": 2])
     }
 
-    @Test("The superclass of an object without one reads null")
+    @Test("The superclass of an object without a member for it reads null")
     func missingSuper() throws {
         struct Child: Decodable {
             var isNull: Bool
@@ -95,7 +95,7 @@ struct DecoderTests {
         #expect(child.isNull && child.path == ["0", "super"])
     }
 
-    @Test("Trying types for each of 100,000 elements costs their number, not its square")
+    @Test("Trying two types for each of 100,000 elements takes linear time")
     func manyTries() throws {
         struct Either: Decodable {
             var number: Int

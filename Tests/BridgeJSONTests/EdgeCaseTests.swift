@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Texts at the edges, and what Foundation makes of them; where we differ on purpose stands in a test of its own.
-@Suite("Edge cases, beside Foundation's answers")
+/// Texts at the edges, compared with Foundation. Intended differences have tests of their own.
+@Suite("Edge cases, compared with Foundation")
 struct EdgeCaseTests {
-    /// What both read as `[T]` of one element, or neither.
+    /// Returns whether both read the same `[T]` of one element, or both refuse it.
     private func same<T: Decodable & Equatable>(_ type: T.Type, _ text: String) -> Bool {
         let bytes = Array("[\(text)]".utf8)
         let ours = try? decode([T].self, bytes)
@@ -82,7 +82,7 @@ struct EdgeCaseTests {
         }
     }
 
-    @Test("Random integers around every bound of the types", arguments: 0..<4 as Range<UInt64>)
+    @Test("Integers at the bounds of types and random ones are read and written", arguments: 0..<4 as Range<UInt64>)
     func integers(_ seed: UInt64) {
         var generator = TestSupport.SeededGenerator(seed: 5000 + seed)
         let bounds = ["0", "127", "128", "255", "256", "32767", "32768", "65535", "65536", "2147483647", "2147483648"]
@@ -101,14 +101,14 @@ struct EdgeCaseTests {
         }
     }
 
-    @Test("Random documents mean the same to both", arguments: 0..<20 as Range<UInt64>)
+    @Test("Both read the same values from random documents", arguments: 0..<20 as Range<UInt64>)
     func documents(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: 6000 + seed)
         for _ in 0..<20 {
             let json = generator.json(depth: 4)
             guard let theirs = try? JSONSerialization.jsonObject(with: Data(json.bytes), options: .fragmentsAllowed)
             else {
-                // Numbers beyond all doubles.
+                // The document has numbers beyond the range of doubles.
                 #expect(json.text.contains(/[eE]|[0-9]{20}/))
                 continue
             }
@@ -116,8 +116,8 @@ struct EdgeCaseTests {
         }
     }
 
-    /// Whether a value of Foundation is ours. Numbers nearly: Foundation takes those of many digits by way of a
-    /// decimal, which rounds twice.
+    /// Returns whether a value of Foundation equals ours. Numbers may differ slightly: Foundation reads those of many
+    /// digits through a decimal, which rounds twice.
     private func means(_ json: JSON, _ theirs: Any) -> Bool {
         switch (json, theirs) {
         case (.null, is NSNull): return true
@@ -128,7 +128,7 @@ struct EdgeCaseTests {
         case (.array(let elements), let theirs as [Any]):
             return elements.count == theirs.count && zip(elements, theirs).allSatisfy { means($0, $1) }
         case (.object(let object), let theirs as [String: Any]):
-            // Their keys are equal where Swift's strings are.
+            // Foundation compares keys as Swift strings, by canonical equivalence.
             return Set(object.keys).count == theirs.count
                 && (theirs.count < object.count || object.allSatisfy { means($0.value, theirs[$0.key] ?? NSNull()) })
         default: return false
@@ -150,9 +150,9 @@ struct EdgeCaseTests {
     }
 }
 
-@Suite("Where we differ from Foundation on purpose")
+@Suite("Intended differences from Foundation")
 struct DifferenceTests {
-    @Test("Of equal keys the last one counts; Foundation's decoder takes the first or the last as it likes")
+    @Test("The last of equal keys counts; Foundation's decoder takes the first or the last unpredictably")
     func duplicateKeys() throws {
         let text = Array(#"{"a":1,"b":2,"\u0061":3,"a":4}"#.utf8)
         #expect(try decode([String: Int].self, text) == ["a": 4, "b": 2])
@@ -160,7 +160,7 @@ struct DifferenceTests {
         #expect(try decode(Both.self, text) == Both(a: 4, b: 2))
     }
 
-    @Test("Two ways to compose a letter are two keys; to Foundation they are one")
+    @Test("Two compositions of one letter are two keys; Foundation takes them for one")
     func composedKeys() throws {
         struct Name: CodingKey {
             let stringValue: String
@@ -180,40 +180,40 @@ struct DifferenceTests {
         #expect(pair.one == 1 && pair.two == 2)
     }
 
-    @Test("A comma behind the last element is refused; Foundation passes over it", arguments: ["[1,]", #"{"a":1,}"#])
+    @Test("A comma after the last element is refused; Foundation accepts it", arguments: ["[1,]", #"{"a":1,}"#])
     func trailingComma(_ text: String) {
         #expect(throws: JSONMismatch.self) { try decode(JSON.self, Array(text.utf8)) }
     }
 
-    @Test("A number nearer to 0 than every double reads as 0; Foundation refuses it")
+    @Test("A number nearer to 0 than every double is read as 0; Foundation refuses it")
     func underflow() throws {
         #expect(try decode(Double.self, Array("1e-400".utf8)) == 0)
         #expect(try decode(Double.self, Array("-1e-400".utf8)).sign == .minus)
         #expect(throws: JSONMismatch.self) { try decode(Int.self, Array("1e-400".utf8)) }
     }
 
-    @Test("A byte order mark is refused; Foundation passes over it")
+    @Test("A byte order mark is refused; Foundation ignores it")
     func byteOrderMark() {
         #expect(throws: JSONMismatch.self) { try decode(Int.self, Array("\u{FEFF}1".utf8)) }
     }
 
-    @Test("128 levels are read, not more; Foundation reads 512")
+    @Test("At most 128 levels are read; Foundation reads 512")
     func depth() throws {
         func nested(_ levels: Int) -> [UInt8] {
             Array((String(repeating: "[", count: levels) + String(repeating: "]", count: levels)).utf8)
         }
         #expect(try decode(JSON.self, nested(128)) != .null)
         #expect(throws: JSONMismatch.self) { try decode(JSON.self, nested(129)) }
-        // What is in memory already has been let in.
+        // The depth of a value that is already in memory is not limited.
         #expect(try JSONCoding.decode(JSON.self, from: JSON(parsing: nested(500), maximumDepth: 512)) != .null)
     }
 
-    @Test("A number without a fraction part of a double is written with one; Foundation writes none")
+    @Test("A whole double is written with a fraction; Foundation writes none")
     func wholeDoubles() throws {
         #expect(try JSONCoding.encode([1.0, -0.0, 1e16]) == Array("[1.0,-0.0,1e+16]".utf8))
     }
 
-    @Test("A slash is written as it is; Foundation escapes it")
+    @Test("A slash is written unescaped; Foundation escapes it")
     func slash() throws {
         #expect(try JSONCoding.encode("a/b") == Array(#""a/b""#.utf8))
     }

@@ -1,9 +1,9 @@
 import BridgeJSON
 import Testing
 
-// What must not be done with an encoder, and values that do as a test says.
+// Misuses of an encoder, and values whose encoding a test defines.
 extension EncoderTests {
-    /// A value that writes itself as a test says.
+    /// A value whose encoding a test defines.
     struct Custom: Encodable {
         let write: (any Encoder) throws -> Void
 
@@ -23,7 +23,7 @@ extension EncoderTests {
         }
     }
 
-    @Test("A value that is written as two is an error with its position")
+    @Test("A value that is written twice is an error with its position")
     func misuses() {
         #expect(
             misuse { encoder in
@@ -64,7 +64,7 @@ extension EncoderTests {
             } == "$.a[0][0]")
     }
 
-    @Test("A misuse that its caller catches spoils nothing else")
+    @Test("A misuse whose error is caught does not affect other values")
     func caughtMisuse() throws {
         let written = try text { encoder in
             var list = encoder.unkeyedContainer()
@@ -78,7 +78,7 @@ extension EncoderTests {
         #expect(written == "[1]")
     }
 
-    @Test("A container that is used when its value has ended, or waits for a part, is refused")
+    @Test("A container is refused after its value has ended, and while a part of it is written")
     func kept() throws {
         final class Keeper { var container: KeyedEncodingContainer<Key>? }
         let keeper = Keeper()

@@ -11,8 +11,8 @@ private struct Refused: Error, Encodable {
     }
 }
 
-/// Orders in which containers may be asked for and filled, and what must not be done with them.
-@Suite("Types that write themselves")
+/// The orders in which containers may be requested and filled, and the misuses of an encoder.
+@Suite("Types with custom encoding")
 struct EncoderTests {
     func text(_ write: @escaping (any Encoder) throws -> Void) throws -> String {
         let value = Custom(write)
@@ -39,7 +39,7 @@ struct EncoderTests {
         #expect(written == #"{"a":{"a":1,"b":2},"b":["x",{"\"\n":[1.5]},null],"c":true}"#)
     }
 
-    @Test("A nested container that is opened again for its key goes on")
+    @Test("A nested container that is opened again for its key continues")
     func reopened() throws {
         let written = try text { encoder in
             var outer = encoder.container(keyedBy: Key.self)
@@ -53,7 +53,7 @@ struct EncoderTests {
         #expect(written == #"{"a":{"a":1,"b":2,"c":3},"b":0}"#)
     }
 
-    @Test("An encoder asked twice for the same kind of container gives the same one")
+    @Test("An encoder that is asked twice for the same kind of container returns the same one")
     func sameContainer() throws {
         let written = try text { encoder in
             var first = encoder.container(keyedBy: Key.self)
@@ -66,7 +66,7 @@ struct EncoderTests {
     }
 
     @Test(
-        "Of a key that is written twice the last value counts, at the place of the first", arguments: [0, 15, 16, 100])
+        "The last of equal keys counts, at the position of the first", arguments: [0, 15, 16, 100])
     func sameKey(_ others: Int) throws {
         struct Name: CodingKey {
             let stringValue: String
@@ -84,7 +84,7 @@ struct EncoderTests {
             } == #"{"a\n":"last""# + rest + "}")
     }
 
-    @Test("A value replaces a nested container of its key, and the other way round; what comes later counts")
+    @Test("A value replaces a nested container of its key and vice versa; the later one counts")
     func replaced() throws {
         #expect(
             try text { encoder in
@@ -102,7 +102,7 @@ struct EncoderTests {
             } == #"{"a":{"b":2}}"#)
     }
 
-    @Test("Encoders of superclasses are filled when their owner likes")
+    @Test("Encoders of superclasses may be filled at any time")
     func superEncoders() throws {
         let written = try text { encoder in
             var outer = encoder.container(keyedBy: Key.self)
@@ -121,7 +121,7 @@ struct EncoderTests {
         #expect(written == #"{"super":{"a":3},"b":["single",2],"c":{},"a":1}"#)
     }
 
-    @Test("Of a part that failed and was given up nothing is left")
+    @Test("A part whose encoding failed leaves nothing in the output if the error is caught")
     func givenUp() throws {
         let written = try text { encoder in
             var object = encoder.container(keyedBy: Key.self)
@@ -144,7 +144,7 @@ struct EncoderTests {
         #expect(written == #"{"b":[1,2],"c":"instead"}"#)
     }
 
-    @Test("A nested container outlives a member of its key that failed")
+    @Test("A nested container keeps its members when another value for its key fails")
     func partKept() throws {
         let written = try text { encoder in
             var object = encoder.container(keyedBy: Key.self)
@@ -157,7 +157,7 @@ struct EncoderTests {
         #expect(written == #"{"a":{"a":1,"b":2}}"#)
     }
 
-    @Test("What is kept of a part is of no use when its value has ended")
+    @Test("Kept parts are refused after their value has ended")
     func keptParts() throws {
         final class Keeper { var encoder: (any Encoder)? }
         let keeper = Keeper()
@@ -172,14 +172,14 @@ struct EncoderTests {
         #expect(throws: JSONEncodingError.self) { try nested.encode(1) }
     }
 
-    @Test("A failure leaves the output as it was")
+    @Test("A failure leaves the output unchanged")
     func failure() {
         var output: [UInt8] = [1, 2]
         #expect(throws: JSONEncodingError.self) { try JSONCoding.encode(["a": Refused()], to: &output) }
         #expect(output == [1, 2])
     }
 
-    @Test("Many nested containers in one object cost their number, not its square")
+    @Test("50,000 nested containers in one object take linear time")
     func manyParts() throws {
         struct Number: CodingKey {
             let intValue: Int?
@@ -199,14 +199,14 @@ struct EncoderTests {
         #expect(json["49999"] == [49_999])
     }
 
-    @Test("JSON that a type writes as itself keeps the order of its members and its numbers' texts")
+    @Test("JSON values keep the order of their members and the texts of their numbers")
     func jsonAsItself() throws {
         let json = try JSON(parsing: #"{"z":1.50,"a":[1e400],"m":{}}"#)
         #expect(try text { try json.encode(to: $0) } == json.text)
         #expect(try text { try JSONNumber(text: "1.00").encode(to: $0) } == "1.00")
     }
 
-    @Test("The path that a type sees while it writes is that of its position")
+    @Test("The coding path in a type's encoding is that of its position")
     func codingPath() throws {
         var seen: [[String]] = []
         _ = try JSONCoding.encode([

@@ -2,8 +2,8 @@ import BridgeJSON
 import Foundation
 import Testing
 
-/// Our coders against Foundation's: what one writes the other reads, and both refuse the same.
-@Suite("Typed coding, beside Foundation's")
+/// Our coders compared with Foundation's: each reads what the other writes, and both refuse the same texts.
+@Suite("Typed coding, compared with Foundation's")
 struct FoundationComparisonTests {
     struct Plain: Codable, Equatable {
         var flag = true
@@ -96,7 +96,7 @@ struct FoundationComparisonTests {
         #expect(try JSONCoding.decode(T.self, from: JSONCoding.json(value)) == value)
     }
 
-    @Test("Plain types")
+    @Test("Plain types are read and written alike")
     func plain() throws {
         try compare(Plain())
         try compare([Plain(), Plain(flag: false, text: "", double: -0.0, float: .pi, int: 0)])
@@ -104,7 +104,7 @@ struct FoundationComparisonTests {
         try compare([Float.leastNonzeroMagnitude, .greatestFiniteMagnitude, 16_777_216, 0.3])
     }
 
-    @Test("Values at the top")
+    @Test("Values at the top level are read and written alike")
     func top() throws {
         try compare("text")
         try compare(7)
@@ -116,7 +116,7 @@ struct FoundationComparisonTests {
         try compare(Kind.confirm)
     }
 
-    @Test("Optionals that are there, null, and missing")
+    @Test("Present, null and missing optionals are read and written alike")
     func optionals() throws {
         try compare(Optionals())
         try compare(
@@ -127,7 +127,7 @@ struct FoundationComparisonTests {
         }
     }
 
-    @Test("Enumerations, sets, dictionaries, arrays read piece by piece")
+    @Test("Enumerations, sets, dictionaries and custom arrays are read and written alike")
     func mixed() throws {
         try compare(
             Mixed(
@@ -142,7 +142,7 @@ struct FoundationComparisonTests {
         try BridgeJSONTests.decode(type, Array(text.utf8))
     }
 
-    /// Whether both decoders take a text for a type; nil where they differ.
+    /// Returns whether both decoders accept a text for a type; `nil` if they differ.
     private func takes<T: Decodable>(_ type: T.Type, _ text: String) -> Bool? {
         let ours = (try? decode(type, text)) != nil
         let theirs = (try? JSONDecoder().decode(type, from: Data(text.utf8))) != nil
@@ -150,7 +150,7 @@ struct FoundationComparisonTests {
     }
 
     @Test(
-        "Both take the same integers",
+        "Both accept the same integers",
         arguments: [
             "0", "-0", "255", "256", "-1", "1.0", "1.5", "1e2", "1e3", "\"1\"", "true", "null", "[]", "{}",
             "18446744073709551616", "1e400",
@@ -162,7 +162,7 @@ struct FoundationComparisonTests {
     }
 
     @Test(
-        "Both take the same values for other types",
+        "Both accept the same values of other types",
         arguments: [
             "0", "1.5", "\"\"", "true", "null", "[]", "{}", "[1]", "[true]", #"{"a":1}"#, "[null]", #"{"a":null}"#,
         ])
@@ -188,7 +188,7 @@ struct FoundationComparisonTests {
     }
 
     @Test(
-        "Both take the same arrays of plain values, as members and as elements",
+        "Both accept the same arrays of plain values, as members and as elements",
         arguments: [
             "[]", #"["a"]"#, #"["\u00e9","","a\nb","a text that is longer than fifteen bytes"]"#, "[1]", "[1,-2.0,3e2]",
             "[1.5,0,-0]", "[9223372036854775808]", "[1e400]", #"["a",1]"#, #"[1,"a"]"#, "[null]", "[true]", "[[]]",
@@ -202,7 +202,7 @@ struct FoundationComparisonTests {
 
     @Test("Floats are rounded once, from the text")
     func floats() throws {
-        // Just above the middle of two floats, nearer to it than any double.
+        // A number just above the midpoint of two floats, nearer to it than any double.
         #expect(try decode(Float.self, "1.000000059604644775390626") == Float(1).nextUp)
         #expect(try decode(Float.self, "1.000000059604644775390625") == 1)
         #expect(throws: JSONMismatch.self) { try decode(Float.self, "1e39") }

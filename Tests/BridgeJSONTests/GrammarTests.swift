@@ -11,13 +11,13 @@ struct GrammarTests {
         (#"{"":1}"#, ["": 1]), (#"[[[[]]]]"#, [[[[]]]]),
     ]
 
-    @Test("What RFC 8259 allows is read", arguments: allowedTexts)
+    @Test("Text that RFC 8259 allows is read", arguments: allowedTexts)
     func allowed(_ text: String, _ value: JSON) throws {
         #expect(try JSON(parsing: text) == value)
     }
 
     @Test(
-        "What it does not allow is refused, with the place",
+        "Text that RFC 8259 does not allow is refused, with the position of the error",
         arguments: [
             ("", 0), (" ", 1), ("nul", 0), ("nulll", 4), ("True", 0), ("'a'", 0), ("[1,]", 3), ("[,1]", 1),
             ("[1 2]", 3),
@@ -50,7 +50,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "Bytes that are no UTF-8 are refused",
+        "Invalid UTF-8 is refused",
         arguments: [
             [0x80], [0xC3], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF],
             [0xF0, 0x80, 0x80, 0x80], [0xC3, 0x28],
@@ -63,7 +63,7 @@ struct GrammarTests {
         #expect(throws: JSONSyntaxError.self) { try JSON(parsing: bytes) }
     }
 
-    @Test("Nesting is bounded: 128 levels are read, 129 are not")
+    @Test("Nesting is limited: 128 levels are read, 129 are not")
     func depth() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -75,7 +75,7 @@ struct GrammarTests {
         let objects = String(repeating: #"{"a":"#, count: 128) + "1" + String(repeating: "}", count: 128)
         _ = try JSON(parsing: objects)
         #expect(throws: JSONSyntaxError.self) { try JSON(parsing: #"{"a":\#(objects)}"#) }
-        // Far beyond: refused before the stack is at an end.
+        // Far beyond the limit, a text is refused before the stack overflows.
         #expect(throws: JSONSyntaxError.self) { try JSON(parsing: String(repeating: "[", count: 1_000_000)) }
         #expect(throws: JSONSyntaxError.self) {
             try JSON(parsing: String(repeating: #"{"a":"#, count: 200_000), maximumDepth: .max)
@@ -87,7 +87,7 @@ struct GrammarTests {
         let texts = ["[1,2", "\"ab", #""\u00e"#, "tru", "-1.5e", #"{"a":tr"#]
         for text in texts {
             let bytes = Array(text.utf8)
-            // What stands behind would complete the value, if it were looked at.
+            // The bytes after the end would complete the value if they were read.
             let longer = bytes + Array("9]\"ue5}".utf8)
             #expect(throws: JSONSyntaxError.self) {
                 try longer.withUnsafeBytes { try JSON(parsing: UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON pointers")
 struct JSONPointerTests {
-    @Test("A pointer is cut at each slash, and its escapes stand for a slash and a tilde")
+    @Test("A pointer is split at each slash, and its escapes represent a slash and a tilde")
     func keys() {
         #expect(JSONPointer("")?.keys == [])
         #expect(JSONPointer("/")?.keys == [""])
@@ -13,21 +13,21 @@ struct JSONPointerTests {
         #expect(JSONPointer("a") == nil)
     }
 
-    @Test("A combining mark behind a slash or a tilde is part of the key")
+    @Test("A combining mark after a slash or a tilde is part of the key")
     func marks() {
         #expect(JSONPointer("/\u{301}/a/\u{200D}b")?.keys.map { ExactText($0) } == ["\u{301}", "a", "\u{200D}b"])
         #expect(JSONPointer("/~1\u{301}/~0\u{301}")?.keys.map { ExactText($0) } == ["/\u{301}", "~\u{301}"])
         #expect(JSONPointer("\u{301}/a") == nil)
     }
 
-    @Test("A reference has its pointer behind the #, percent-encoded")
+    @Test("A reference has a percent-encoded pointer after the #")
     func references() {
         #expect(JSONPointer(reference: "#/a%20b/%7E1")?.keys == ["a b", "/"])
         #expect(JSONPointer(reference: "#")?.keys == [])
         for other in ["#anchor", "other#/a", "", "/a"] { #expect(JSONPointer(reference: other) == nil, "\(other)") }
     }
 
-    @Test("It leads to members by name and to elements by index, without a sign and without zeros in front")
+    @Test("A pointer finds members by name and elements by index, without a sign and without leading zeros")
     func values() throws {
         let document: JSON = ["a": [1, ["b": 2]], "0": 3, "": 4]
         func value(_ pointer: String) throws -> JSON? { document[try #require(JSONPointer(pointer))] }

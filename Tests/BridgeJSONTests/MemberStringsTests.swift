@@ -3,7 +3,7 @@ import Testing
 
 @testable import BridgeJSON
 
-@Suite("What an object says under one key")
+@Suite("The strings of one key of an object")
 struct MemberStringsTests {
     private func values(_ text: String, _ key: String = "namespace") throws(JSONMismatch) -> [String] {
         let bytes = Array(text.utf8)
@@ -14,7 +14,7 @@ struct MemberStringsTests {
     }
 
     @Test(
-        "is found however it is written, and nowhere else",
+        "are found in any spelling of the key, and only at the top level",
         arguments: [
             (#"{"namespace":"a"}"#, ["a"]), (#" { "x" : 1 , "namespace" : "a" } "#, ["a"]),
             (#"{"namesp\u0061ce":"a\u0062\n","x":2}"#, ["ab\n"]), (#"{"namespace":""}"#, [""]),
@@ -27,12 +27,12 @@ struct MemberStringsTests {
         #expect(try values(text) == expected)
     }
 
-    @Test("is all of it, where the key stands there several times")
+    @Test("include all occurrences of the key")
     func several() throws {
         #expect(try values(#"{"namespace":"a","x":{},"namespace":null,"n\u0061mespace":"b"}"#) == ["a", "b"])
     }
 
-    @Test("is refused where the key stands there more often than anybody writes it")
+    @Test("are refused if the key occurs more than 16 times")
     func many() throws {
         func text(_ count: Int) -> String {
             "{" + (0..<count).map { _ in #""n\u0061mespace":"a""# }.joined(separator: ",") + "}"
@@ -43,7 +43,7 @@ struct MemberStringsTests {
     }
 
     @Test(
-        "is no string: the error names the place, whatever the value is",
+        "are refused with the path if a value has another type",
         arguments: [
             (#"{"namespace":12}"#, "number 12"), (#"{"namespace":true,"x":1}"#, "true"),
             (#"{"namespace":["a"]}"#, "an array"), (#"{"namespace":[ ]}"#, "an empty array"),
@@ -55,23 +55,23 @@ struct MemberStringsTests {
         #expect(throws: expected) { try values(text) }
     }
 
-    /// What this thread has worked, in seconds.
+    /// The processor time of this thread, in seconds.
     private static var threadTime: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("is no string: however long what stands there is, it is passed over and not read")
+    @Test("are refused without reading a long value of another type")
     func longMismatch() {
-        /// The least processor time of five.
+        /// Returns the least processor time of five runs.
         func time(_ key: String) -> Double {
             let text = Array("{\"\(key)\":[\(Array(repeating: "0", count: 500_000).joined(separator: ","))]}".utf8)
             let strings = MemberStrings("namespace")
             return text.withUnsafeBytes { text in
                 (0..<5).map { _ in
                     let start = Self.threadTime
-                    // `try?`: what it throws is another test's.
+                    // `try?`: another test checks the error.
                     let values = try? strings.values(in: text)
                     #expect(values == (key == "namespace" ? nil : []))
                     return Self.threadTime - start
@@ -81,14 +81,14 @@ struct MemberStringsTests {
         #expect(time("namespace") <= 3 * time("another"))
     }
 
-    @Test("is compared byte by byte, also where the key is no plain word")
+    @Test("are found by comparing keys byte by byte, also if the key is not a plain word")
     func bytes() throws {
         #expect(try values("{\"\u{E9}\":\"a\"}", "\u{E9}") == ["a"])
         #expect(try values("{\"e\u{301}\":\"a\"}", "\u{E9}") == [])
         #expect(try values(#"{"\u00e9\"":"a"}"#, "\u{E9}\"") == ["a"])
     }
 
-    @Test("agrees with what reading the whole object says, for many objects")
+    @Test("agree with the parsed object, for random objects")
     func comparison() throws {
         var random = SystemRandomNumberGenerator()
         let keys = [#""namespace""#, #""n\u0061mespace""#, #""x""#, #""namespace ""#]
@@ -105,7 +105,7 @@ struct MemberStringsTests {
             let text = "{" + members.joined(separator: " ,") + "}"
             let json = try JSON(parsing: text)
             let found = try? self.values(text)
-            // Of equal keys, reading keeps the last.
+            // Parsing keeps the last of equal keys.
             guard let found else {
                 #expect(
                     members.contains { !$0.hasSuffix("\"") && !$0.hasSuffix("null") || $0.hasSuffix("}") }, "\(text)")
@@ -118,7 +118,7 @@ struct MemberStringsTests {
         }
     }
 
-    @Test("is looked for in texts that are no JSON without reading beyond their ends")
+    @Test("are searched in broken texts without reading beyond the end")
     func broken() {
         let text = Array(#"{"a":{"b":[1,"\"x"]},"namespace":"val","c":null}"#.utf8)
         for end in 0...text.count {

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Merge patches (RFC 7396)")
 struct MergePatchTests {
-    /// The RFC's pseudocode.
+    /// Applies a patch by the RFC's pseudocode.
     private func merged(_ patch: JSON, _ target: JSON) -> JSON {
         guard case .object(let members) = patch else { return patch }
         var result = target.objectValue ?? JSONObject()
         for (key, value) in members {
-            // `none` in full: a bare nil could as well be the JSON null.
+            // `Optional.none`, because a bare nil could also be the JSON null.
             result[key] = value.isNull ? Optional.none : merged(value, result[key] ?? .null)
         }
         return .object(result)
@@ -21,7 +21,7 @@ struct MergePatchTests {
     }
 
     @Test(
-        "The examples of the RFC's appendix in which both are objects",
+        "The examples of the RFC's appendix with two objects give its results",
         arguments: [
             (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
             (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
@@ -60,7 +60,7 @@ struct MergePatchTests {
         return object
     }
 
-    @Test("A patch to a text makes what a patch to its values makes, byte for byte")
+    @Test("Patching a text gives the same bytes as patching its values")
     func texts() throws {
         var generator = SeededGenerator(seed: 20_261_123)
         for _ in 0..<3000 {
@@ -70,7 +70,7 @@ struct MergePatchTests {
         }
     }
 
-    @Test("As deep as a message may be nested, and with keys enough for a table")
+    @Test("Deeply nested objects and objects with many keys are patched")
     func deep() {
         var (target, patch, expected): (JSON, JSON, JSON) = (["old": 1], ["new": ["x": .null]], ["old": 1, "new": [:]])
         for level in 0..<JSON.maximumDepth - 3 {
@@ -86,14 +86,14 @@ struct MergePatchTests {
         #expect(apply(patch, to: target.bytes) == expected.bytes)
     }
 
-    @Test("A text that is written with spaces, or escapes names, is patched all the same")
+    @Test("A text with spaces or escaped names is patched as well")
     func otherSpellings() throws {
         let text = Array(#" { "\u0061" : 1 , "b":{ "c" : [ 1 , {"d":"}"} ] } , "e" : true } "#.utf8)
         let made = try #require(apply(["a": .null, "b": ["x": 1], "e": false, "f": 0], to: text))
         #expect(try JSON(parsing: made) == ["b": ["c": [1, ["d": "}"]], "x": 1], "e": false, "f": 0])
     }
 
-    @Test("A text that is no object is refused, wherever it is cut")
+    @Test("A text that is not an object, or is cut anywhere, is refused")
     func broken() throws {
         let text = Array(#"{"a":[1,{"b":"x\"y"}],"c":12}"#.utf8)
         for length in 0..<text.count {
@@ -103,13 +103,13 @@ struct MergePatchTests {
         #expect(apply(["z": 1], to: Array("[1]".utf8)) == nil)
     }
 
-    @Test("A patch that is not an object changes nothing")
+    @Test("A patch that is not an object is refused")
     func noObject() {
         #expect(apply([1], to: Array("{}".utf8)) == nil)
         #expect(apply(.null, to: Array("{}".utf8)) == nil)
     }
 
-    @Test("What the patch does not mention keeps its number text and its position")
+    @Test("Members that the patch does not mention keep their number texts and positions")
     func untouched() {
         let target = #"{"big":12345678901234567890123,"x":1,"small":1.10e+2}"#
         let made = apply(["x": 2, "y": .null], to: Array(target.utf8)).map { String(decoding: $0, as: UTF8.self) }

@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-@Suite("What does not fit")
+@Suite("Mismatches")
 struct MismatchTests {
     enum Kind: String, Codable, CaseIterable { case alert, confirm, prompt }
 
@@ -43,7 +43,7 @@ struct MismatchTests {
     }
 
     @Test(
-        "A mismatch names the place, what was expected, and what was found",
+        "A mismatch contains the path, the expectation and the value found",
         arguments: [
             ("null", "$", "an object", "null"),
             ("[", "$", "JSON", "a value was expected at byte 1"),
@@ -79,14 +79,14 @@ struct MismatchTests {
         #expect(mismatch(Request.self, text) == JSONMismatch(path: path, expected: expected, got: got))
     }
 
-    @Test("Long values are shown by their beginning")
+    @Test("Long values are shortened")
     func long() {
         let text = String(repeating: "x", count: 10_000)
         #expect((mismatch(Int.self, "\"\(text)\"")?.got.count ?? .max) < 100)
         #expect((mismatch(String.self, String(repeating: "9", count: 10_000))?.got.count ?? .max) < 100)
     }
 
-    @Test("Long keys are shown by their beginning, a key of one long character too")
+    @Test("Long keys are shortened, also a key of one long character")
     func longKeys() throws {
         let key = String(repeating: "k", count: 64)
         #expect(mismatch([String: Int].self, "{\"\(key)\":null}")?.path == "$.\(key)")
@@ -100,7 +100,7 @@ struct MismatchTests {
         #expect(unknown?.path == "$.\(key)…")
     }
 
-    @Test("Unknown keys are passed over, or refused with the keys that there are")
+    @Test("Unknown keys are ignored, or refused with the known keys")
     func unknownKeys() {
         let text = #"{"kind":"alert","conditions":[{"name":"a","value":1,"vale":2}],"flag":null}"#
         #expect(mismatch(Request.self, text) == nil)
@@ -114,7 +114,7 @@ struct MismatchTests {
         #expect(top?.knownKeys == ["conditions", "extra", "flag", "kind"])
     }
 
-    @Test("Keys of dictionaries, and members within JSON, are none that could be unknown")
+    @Test("Keys of dictionaries and members within JSON are never unknown")
     func openKeys() {
         struct Open: Codable {
             var any: JSON
@@ -126,14 +126,14 @@ struct MismatchTests {
         #expect(mismatch(JSON.self, text, unknownKeys: .refuse) == nil)
     }
 
-    @Test("A type without members refuses every key")
+    @Test("A type without members accepts an empty object, and ignores unknown keys by default")
     func empty() {
         struct Empty: Codable {}
         #expect(mismatch(Empty.self, "{}", unknownKeys: .refuse) == nil)
         #expect(mismatch(Empty.self, #"{"a":1}"#) == nil)
     }
 
-    @Test("What a type's own decoding throws becomes a mismatch at its path")
+    @Test("An error thrown by a type's own decoding becomes a mismatch at its path")
     func ownErrors() {
         struct Even: Decodable {
             init(from decoder: any Decoder) throws {
@@ -150,14 +150,14 @@ struct MismatchTests {
         #expect(mismatch([Even].self, #"[2,"4"]"#)?.path == "$[1]")
     }
 
-    @Test("100,000 keys are refused as fast as they are read")
+    @Test("100,000 keys are read in linear time")
     func hostile() {
         let text = "{" + (0..<100_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
         #expect(mismatch([String: Int].self, text, unknownKeys: .refuse) == nil)
         #expect(mismatch(Request.self, text)?.path == "$.kind")
     }
 
-    @Test("It reads as the end of a sentence")
+    @Test("The description reads as the end of a sentence")
     func description() {
         let mismatch = JSONMismatch(path: "$.a", expected: "a string", got: "null")
         #expect("\(mismatch)" == "at $.a a string was expected, not null")

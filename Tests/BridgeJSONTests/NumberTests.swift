@@ -4,7 +4,7 @@ import Testing
 @Suite("Numbers", .timeLimit(.minutes(20)))
 struct NumberTests {
     @Test(
-        "A number keeps the text that it came as",
+        "A number keeps its original text",
         arguments: [
             "0", "-0", "0.0", "-0.00", "1.50", "1e400", "-1E-400", "12345678901234567890123",
             "0.1000000000000000055511",
@@ -17,7 +17,7 @@ struct NumberTests {
     }
 
     @Test(
-        "A whole number is an integer however it is written, and exactly that one",
+        "A whole number is read as exactly that integer, in any notation",
         arguments: [
             ("0", 0), ("-0", 0), ("0e999999999999999999999", 0), ("-0.000e-5", 0), ("7", 7), ("1.0", 1), ("2e3", 2000),
             ("1.5e1", 15), ("120e-1", 12), ("-1200E-2", -12), ("9223372036854775807", .max),
@@ -32,7 +32,7 @@ struct NumberTests {
     }
 
     @Test(
-        "What is no integer, or none that 64 bits hold, is none",
+        "A number that is not an integer, or does not fit 64 bits, has no integer value",
         arguments: [
             "1.5", "1e-1", "0.1", "9223372036854775808.5", "1e400", "1e999999999999999999999", "-1e99",
             "1e-999999999999999999999", "1.00000000000000000000000001", "9007199254740992.5", "18446744073709551616",
@@ -56,7 +56,7 @@ struct NumberTests {
     }
 
     @Test(
-        "Doubles are rounded to the nearest, infinite beyond all of them",
+        "Doubles are rounded to the nearest, and are infinite beyond their range",
         arguments: [
             ("0.1", 0.1), ("-2.5", -2.5), ("1e400", .infinity), ("-1e400", -.infinity), ("1e-400", 0),
             ("9007199254740993", 9_007_199_254_740_992), ("5e-324", .leastNonzeroMagnitude),
@@ -67,7 +67,7 @@ struct NumberTests {
         #expect(try #require(JSONNumber(text: text)).double == value)
     }
 
-    @Test("Numbers of the machine are written so that they read back the same")
+    @Test("Integers and doubles are written so that they are read back unchanged")
     func written() throws {
         for value in [0, -0.0, 0.1, 1e16, 1e22, .leastNonzeroMagnitude, .pi, .greatestFiniteMagnitude, -1.5] as [Double]
         {
@@ -80,14 +80,14 @@ struct NumberTests {
         #expect(JSONNumber(Int64.min).text == "-9223372036854775808")
     }
 
-    @Test("A decimal in Swift's code is a number")
+    @Test("A floating-point literal is a number, and infinity traps")
     func literals() async {
         let json: JSON = ["pi": 3.25, "small": -1e-7, "whole": 2.0]
         #expect(json.text == #"{"pi":3.25,"small":-1e-07,"whole":2.0}"#)
         await #expect(processExitsWith: .failure) { _ = JSON(floatLiteral: .infinity) }
     }
 
-    @Test("Numbers are equal where their texts are")
+    @Test("Numbers are equal if their texts are")
     func equality() throws {
         #expect(try JSON(parsing: "1.0") != JSON(parsing: "1"))
         #expect(try JSON(parsing: "1.0") == JSON(parsing: "1.0"))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Objects")
 struct ObjectTests {
-    @Test("Members keep the order in which they came")
+    @Test("Members keep their order")
     func order() throws {
         let text = #"{"z":1,"a":2,"m":3}"#
         let json = try JSON(parsing: text)
@@ -11,13 +11,13 @@ struct ObjectTests {
         #expect(json.objectValue?.keys == ["z", "a", "m"])
     }
 
-    @Test("Of equal keys the last one counts, at the position of the first")
+    @Test("The last of equal keys counts, at the position of the first")
     func duplicates() throws {
         #expect(try JSON(parsing: #"{"a":1,"b":2,"a":3}"#).text == #"{"a":3,"b":2}"#)
         #expect(try JSON(parsing: #"{"a":1,"\u0061":2}"#).text == #"{"a":2}"#)
     }
 
-    @Test("Keys are what they are on the wire: two ways to compose a letter are two keys", arguments: [0, 40])
+    @Test("Keys are compared by their bytes: two compositions of a letter are two keys", arguments: [0, 40])
     func exactKeys(_ others: Int) throws {
         var object = JSONObject()
         for number in 0..<others { object["other \(number)"] = 0 }
@@ -34,7 +34,7 @@ struct ObjectTests {
         #expect(try JSON(parsing: "{\"\u{E9}\":1}") != JSON(parsing: "{\"e\u{301}\":1}"))
     }
 
-    @Test("Objects are equal whatever the order of their members, and hash alike")
+    @Test("Objects are equal and hash alike in any order of their members")
     func equality() throws {
         let one = try JSON(parsing: #"{"a":1,"b":{"c":[],"d":null}}"#)
         let other = try JSON(parsing: #"{"b":{"d":null,"c":[]},"a":1}"#)
@@ -44,7 +44,7 @@ struct ObjectTests {
         #expect(try one != JSON(parsing: #"{"a":2,"b":{"c":[],"d":null}}"#))
     }
 
-    @Test("Setting a member to nil takes it out; small objects and large ones alike", arguments: [3, 15, 16, 17, 200])
+    @Test("Setting a member to nil removes it, in small and large objects", arguments: [3, 15, 16, 17, 200])
     func removal(_ count: Int) {
         var object = JSONObject()
         for number in 0..<count { object["\(number)"] = .number(JSONNumber(number)) }
@@ -56,7 +56,7 @@ struct ObjectTests {
         #expect(object.map(\.key) == left)
         #expect(left.allSatisfy { object[$0] == .number(JSONNumber(Int($0) ?? -1)) })
         #expect((0..<count).allSatisfy { $0 % 2 == 1 || object["\($0)"] == nil })
-        // One that comes again comes last.
+        // A key that is set again comes last.
         object["0"] = "again"
         #expect(object.keys == left + ["0"])
         #expect(object["0"] == "again")
@@ -66,7 +66,7 @@ struct ObjectTests {
         #expect(object.keys == [])
     }
 
-    @Test("100,000 keys are read, found, changed and taken out at a cost of their number, not of its square")
+    @Test("100,000 keys are read, found, changed and removed in linear time")
     func manyKeys() throws {
         let count = 100_000
         let text = "{" + (0..<count).map { "\"key\($0)\":\($0)" }.joined(separator: ",") + "}"
@@ -91,7 +91,7 @@ struct ObjectTests {
         #expect(copy == ["a": 1])
     }
 
-    @Test("Values are reached by key and index, nil where there is nothing of the kind")
+    @Test("Values are accessed by key and index; nil if there is no such value")
     func access() throws {
         let json: JSON = ["list": [1, "two", nil], "flag": true, "pi": 3]
         #expect(json["list"]?[1] == "two")

@@ -2,9 +2,9 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("Any JSON")
+@Suite("Random JSON")
 struct PropertyTests {
-    @Test("What was written reads back the same, compact and for people", arguments: 0..<20 as Range<UInt64>)
+    @Test("A value is read back from its compact and its printed text", arguments: 0..<20 as Range<UInt64>)
     func roundTrip(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
@@ -15,7 +15,7 @@ struct PropertyTests {
         }
     }
 
-    @Test("Mutated text is read or refused, never trapped on", arguments: 0..<20 as Range<UInt64>)
+    @Test("Mutated text is read or refused, and never traps", arguments: 0..<20 as Range<UInt64>)
     func mutations(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: 1000 + seed)
         var readCount = 0

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Checking a value against a schema")
 struct SchemaCheckTests {
-    /// What does not fit: path, expectation, finding; nil: it fits.
+    /// Returns the path, expectation and finding of a misfit; `nil` if the value fits.
     private func misfit(_ value: String, _ schema: JSON) throws -> String? {
         switch try SchemaCheck(schema).misfit(value) {
         case nil: nil
@@ -22,7 +22,7 @@ struct SchemaCheckTests {
     }
 
     @Test(
-        "Types are distinguished, and an integer may be written with a fraction of zero",
+        "Types are distinguished, and an integer may have a fraction of zero",
         arguments: [
             ("1", "integer", true), ("1.0", "integer", true), ("1e2", "integer", true), ("1.5", "integer", false),
             ("1.5", "number", true), ("1", "number", true), ("\"1\"", "number", false), ("\"a\"", "string", true),
@@ -34,7 +34,7 @@ struct SchemaCheckTests {
     }
 
     @Test(
-        "A mismatch has the form that tasks use: place, expectation, finding",
+        "A mismatch has the same form as in tasks: path, expectation, finding",
         arguments: [
             (#"{"who":7}"#, "$.who: a string, not number 7"), (#"{}"#, "$.who: a string, not nothing"),
             (#"[]"#, "$: an object, not an empty array"), (#"{"who":null}"#, "$.who: a string, not null"),
@@ -60,7 +60,7 @@ struct SchemaCheckTests {
         #expect(try misfit(#"{"who":"äöü","age":null,"kind":"dog","tags":["a"]}"#, schema) == nil)
     }
 
-    @Test("Bounds leave out themselves where they say so, and are exact beyond what a double holds")
+    @Test("Exclusive bounds exclude themselves, and all bounds are exact beyond the precision of doubles")
     func bounds() throws {
         #expect(try misfit("5", ["exclusiveMinimum": 5]) == "$: a number above 5, not number 5")
         #expect(try misfit("5.0001", ["exclusiveMinimum": 5]) == nil)
@@ -70,7 +70,7 @@ struct SchemaCheckTests {
         #expect(try misfit("1e400", ["maximum": 3]) != nil)
     }
 
-    @Test("true takes anything, false nothing, and null is not what is missing")
+    @Test("true accepts everything, false nothing, and null differs from a missing member")
     func plain() throws {
         #expect(try misfit("[1]", true) == nil)
         #expect(try misfit("[1]", false) == "$: nothing, not an array")
@@ -82,7 +82,7 @@ struct SchemaCheckTests {
         #expect(try !SchemaCheck(["type": "object"]).allowsAnything)
     }
 
-    @Test("Alternatives: one or more, just one, none; the nearest of them gives the error")
+    @Test("Combinations are checked, and the nearest alternative gives the error")
     func combinations() throws {
         let point: JSON = ["type": "object", "required": ["x"], "properties": ["x": ["type": "number"]]]
         let any: JSON = ["anyOf": [["type": "string"], point]]
@@ -100,7 +100,7 @@ struct SchemaCheckTests {
         #expect(try misfit("2", ["const": 1]) == "$: 1, not number 2")
     }
 
-    @Test("Elements: the first by their own schemas, the others by one")
+    @Test("The first elements have their own schemas, the others a common one")
     func elements() throws {
         let schema: JSON = ["prefixItems": [["type": "string"], ["type": "integer"]], "items": false]
         #expect(try misfit(#"["a",1]"#, schema) == nil)
@@ -109,7 +109,7 @@ struct SchemaCheckTests {
         #expect(try misfit(#"["a",1,2]"#, schema) == "$[2]: nothing, not number 2")
     }
 
-    @Test("A schema may refer to its parts, and to itself")
+    @Test("A schema may refer to its parts and to itself")
     func references() throws {
         let tree: JSON = [
             "$ref": "#/$defs/a~1b",
@@ -126,7 +126,7 @@ struct SchemaCheckTests {
                 == "$.parts[0].parts[0].name: a string, not nothing")
     }
 
-    @Test("A schema that is none, or that leads nowhere, is refused with its position")
+    @Test("An invalid schema or reference is refused with its position")
     func broken() {
         for (schema, message) in [
             (3, "$: a schema is an object"), (["type": "strong"], "$.type: there is no type"),
@@ -145,7 +145,7 @@ struct SchemaCheckTests {
         }
     }
 
-    @Test("A schema whose rules multiply ends the check with an error of its own, and lets nothing through")
+    @Test("A check whose steps multiply ends with an error of its own, and accepts nothing")
     func multiplying() throws {
         var definitions = JSONObject()
         for level in 0..<40 {
@@ -156,7 +156,7 @@ struct SchemaCheckTests {
         #expect(message == "too much: the schema asks for more than 1000000 steps for these options")
     }
 
-    @Test("What fits a type's own schema can be decoded as that type, and what does not cannot")
+    @Test("A value fits the schema of a type exactly if it can be decoded as that type")
     func sameAsDecoding() throws {
         enum Kind: String, Codable, CaseIterable { case cat, dog }
         struct Inner: Codable {

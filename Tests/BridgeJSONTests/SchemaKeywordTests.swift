@@ -29,7 +29,7 @@ struct SchemaKeywordTests {
         }
     }
 
-    @Test("Values and numbers", arguments: valueVectors)
+    @Test("decide about values and numbers", arguments: valueVectors)
     func values(_ vector: Vector) throws { try expect(vector) }
 
     private static let valueVectors = [
@@ -62,7 +62,7 @@ struct SchemaKeywordTests {
             #"{"format":"date","contentEncoding":"base64","title":7,"unknown":[1]}"#, fits: [#""x""#, "1"], misfits: []),
     ]
 
-    @Test("Arrays", arguments: arrayVectors)
+    @Test("decide about arrays", arguments: arrayVectors)
     func arrays(_ vector: Vector) throws { try expect(vector) }
 
     private static let arrayVectors = [
@@ -93,7 +93,7 @@ struct SchemaKeywordTests {
         Vector(#"{"unevaluatedItems":false,"not":{"not":{"prefixItems":[true]}}}"#, fits: ["[]"], misfits: ["[1]"]),
     ]
 
-    @Test("Objects", arguments: objectVectors)
+    @Test("decide about objects", arguments: objectVectors)
     func objects(_ vector: Vector) throws { try expect(vector) }
 
     private static let objectVectors = [
@@ -141,7 +141,7 @@ struct SchemaKeywordTests {
             fits: [#"{"a":1}"#, #"{"b":1}"#], misfits: [#"{"a":1,"b":1}"#, #"{"a":2,"b":1}"#, #"{"a":1,"c":1}"#]),
     ]
 
-    @Test("Combinations", arguments: combinationVectors)
+    @Test("decide about combinations", arguments: combinationVectors)
     func combinations(_ vector: Vector) throws { try expect(vector) }
 
     private static let combinationVectors = [
@@ -158,7 +158,7 @@ struct SchemaKeywordTests {
     ]
 
     @Test(
-        "A mismatch is reported with its place",
+        "report a mismatch with its path",
         arguments: [
             (#"{"contains":{"type":"string"}}"#, "[1]", "$: an array in which at least 1 elements are a string, not 0"),
             (#"{"uniqueItems":true}"#, "[1,2,1]", "$[2]: an element unlike all others, not number 1, as at 0"),

@@ -20,7 +20,7 @@ struct SchemaPatternTests {
     }
 
     @Test(
-        "They mean what ECMA-262 means",
+        "match as in ECMA-262",
         arguments: [
             ("a+", ["xaay"], ["b", ""]), ("^a*$", ["", "aa"], ["a\n", "ab"]), ("^$", [""], ["\n"]),
             (#"^\d$"#, ["7"], ["٣", "a"]), (#"^\D$"#, ["٣", "é"], ["7"]), (#"^\w+$"#, ["aZ_9"], ["é", "-"]),
@@ -52,7 +52,7 @@ struct SchemaPatternTests {
     }
 
     @Test(
-        "What cannot be matched in linear time, or at all, is refused in words",
+        "are refused with a reason if they are invalid or cannot be matched in linear time",
         arguments: [
             ("(?=a)", "lookaheads"), ("(?!a)", "lookaheads"), ("(?<=a)", "lookbehinds"), ("(?<!a)b", "lookbehinds"),
             (#"(a)\1"#, "backreferences"), (#"(?<x>a)\k<x>"#, "backreferences"), ("(?i:a)", "neither : nor <"),
@@ -73,7 +73,7 @@ struct SchemaPatternTests {
         #expect(refusal(pattern).hasPrefix("$.pattern: "))
     }
 
-    @Test("A pattern has a bounded number of properties, in classes and out of them")
+    @Test("have a limited number of properties, inside and outside of classes")
     func propertiesOfOne() throws {
         for pattern in [letters(65), "[\(letters(818))]", "(?:\(letters(33))|[^\(letters(32))])"] {
             #expect(refusal(pattern).contains("64 properties"), "\(refusal(pattern))")
@@ -81,7 +81,7 @@ struct SchemaPatternTests {
         #expect(refusal("^[\(letters(64))]$") == "taken")
     }
 
-    @Test("The properties in all patterns of a schema have a price")
+    @Test("of one schema are refused if they have too many properties together")
     func properties() throws {
         func schema(_ count: Int) -> JSON {
             let pattern = "[" + letters(60) + "]"
@@ -91,11 +91,11 @@ struct SchemaPatternTests {
         #expect(throws: JSONSchemaError.self) { try SchemaCheck(schema(3)) }
     }
 
-    @Test("Refused patterns do not take the place of others in the cache")
+    @Test("do not displace others in the cache if they are refused")
     func refusedAndCached() throws {
         let kept = try SchemaCheck(["pattern": "^kept[0-9]$"])
         let room = SchemaRoom()
-        // Other tests compile patterns meanwhile, of which so many may come between.
+        // Other tests compile patterns at the same time and may displace this one, so it is tried several times.
         func isKept() throws -> Bool {
             for _ in 0..<20 {
                 _ = kept.misfit(#""kept7""#)
@@ -107,7 +107,7 @@ struct SchemaPatternTests {
         #expect(try isKept())
     }
 
-    @Test("A check that may have to compile patterns pays for that, once for each")
+    @Test("are charged for their compilation in a check, once each")
     func compiled() throws {
         let patterns = (0..<6).map { #"{"pattern":"^\\p{L}.*\#($0)"}"# }.joined(separator: ",")
         let check = try SchemaCheck(try JSON(parsing: #"{"items":{"allOf":[\#(patterns)]}}"#))
@@ -121,7 +121,7 @@ struct SchemaPatternTests {
         }
     }
 
-    @Test("A schema has a bounded number of patterns, and the same one counts once")
+    @Test("of one schema are limited in number, and equal ones count once")
     func bounded() throws {
         func schema(_ patterns: [String]) -> JSON {
             .object(["allOf": .array(patterns.map { ["pattern": .string($0)] })])
@@ -133,7 +133,7 @@ struct SchemaPatternTests {
         }
     }
 
-    @Test("Two spellings of one accented letter are two patterns")
+    @Test("with two compositions of one accented letter are different")
     func spellings() throws {
         let (one, two) = ("\u{E9}", "e\u{301}")
         let check = try SchemaCheck([
@@ -144,7 +144,7 @@ struct SchemaPatternTests {
         #expect(check.misfit(#"{"\#(two)":"x"}"#) != nil)
     }
 
-    @Test("However long the text and whatever the pattern, a check ends")
+    @Test("are matched with a limited number of steps, for any text")
     func priced() throws {
         let text = JSON.string(String(repeating: "ab", count: 200_000)).bytes
         guard case .tooMuch? = try check("(a|b)*a(a|b){500}c").misfit(text) else {
@@ -154,7 +154,7 @@ struct SchemaPatternTests {
         #expect(try check("^(a|b)*$").misfit(JSON.string(String(repeating: "ab", count: 10_000)).bytes) == nil)
     }
 
-    @Test("No pattern, however broken, does more than be refused")
+    @Test("never trap if they are mutated")
     func mutated() {
         let patterns = [
             #"^(?:[a-z\d_\-]+|\p{Letter}{2,5}?)$"#, #"(?<y>\d{4})-[^\s\]]*\u{1f600}|\cA\x41.+?"#, #"[[\]^-\w]*\b\B\/"#,

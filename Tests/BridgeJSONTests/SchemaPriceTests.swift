@@ -2,10 +2,10 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-/// What a schema may cost: its memory when it is read, and the steps of each check.
-@Suite("What schemas cost")
+/// The limits of a schema: its memory when it is read, and the steps of each check.
+@Suite("The cost of schemas")
 struct SchemaPriceTests {
-    /// So many elements, with commas between them.
+    /// Returns this number of elements, separated by commas.
     private func list(_ count: Int, _ element: (Int) -> String) -> String {
         (0..<count).map(element).joined(separator: ",")
     }
@@ -16,12 +16,12 @@ struct SchemaPriceTests {
         if case .tooMuch? = misfit { true } else { false }
     }
 
-    @Test("Many alternatives for many elements: the check ends, and nothing is let through")
+    @Test("A check of many alternatives for many elements ends, and accepts nothing")
     func alternatives() throws {
         let check = try check(#"{"items":{"anyOf":[\#(list(3_000) { #"{"enum":[\#($0)]}"# })]}}"#)
         #expect(isTooMuch(check.misfit("[\(list(200_000) { _ in "2999" })]")))
         #expect(check.misfit("[2999,0]") == nil)
-        // A value is hashed once, however many lists of constants it is held against.
+        // A value is hashed once, for any number of lists of constants that it is compared with.
         let whole = try self.check(#"{"anyOf":[\#(list(3_000) { #"{"enum":[[\#($0)]]}"# })]}"#)
         #expect(isTooMuch(whole.misfit("[\(list(200_000) { _ in "0" })]")))
         guard case .mismatch? = whole.misfit("[\(list(13_000) { _ in "0" })]") else {
@@ -30,24 +30,24 @@ struct SchemaPriceTests {
         }
     }
 
-    @Test("Members of the value are looked up in the schema, not those of the schema in the value")
+    @Test("The members of the value are looked up in the schema, not the reverse")
     func members() throws {
         let check = try check(#"{"items":{"properties":{\#(list(5_000) { #""p\#($0)":{"type":"null"}"# })}}}"#)
-        // A tenth of the budget: 5,000 times as much were it the other way round.
+        // This takes a tenth of the budget. The reverse lookup would take 5,000 times as much.
         #expect(check.misfit("[\(list(15_000) { _ in "{}" })]") == nil)
         #expect(isTooMuch(check.misfit("[\(list(300_000) { _ in "{}" })]")))
         #expect(check.misfit(#"[{"p4999":null,"p0":null,"q":1}]"#) == nil)
         #expect(check.misfit(#"[{"p4999":1}]"#)?.description.contains("$[0].p4999") == true)
     }
 
-    @Test("A long string is not counted thousands of times")
+    @Test("A check ends before it counts a long string thousands of times")
     func lengths() throws {
         let check = try check(#"{"allOf":[\#(list(2_500) { #"{"maxLength":\#(500_000 + $0)}"# })]}"#)
         #expect(isTooMuch(check.misfit("\"" + String(repeating: "é", count: 499_999) + "\"")))
         #expect(check.misfit("\"" + String(repeating: "é", count: 1_000) + "\"") == nil)
     }
 
-    @Test("Whether a long number is an integer has its price each time")
+    @Test("Each test whether a long number is an integer is charged")
     func integers() throws {
         let check = try check(#"{"not":{"anyOf":[\#(list(2_000) { _ in #"{"type":"integer"}"# })]}}"#)
         #expect(isTooMuch(check.misfit("1.5" + String(repeating: "0", count: 60_000))))
@@ -56,7 +56,7 @@ struct SchemaPriceTests {
     }
 
     @Test(
-        "Whatever multiplies is counted",
+        "Every repeated rule is charged",
         arguments: [
             (#""uniqueItems":true"#, "[WIDE]"), (#""items":{"title":"x"}"#, "[WIDE]"),
             (#""contains":{"const":"y"}"#, "[WIDE]"), (#""unevaluatedItems":{"type":"integer"}"#, "[WIDE]"),
@@ -74,12 +74,12 @@ struct SchemaPriceTests {
             .replacing("KEYS", with: list(4_000) { #""k\#($0)":1"# })
             .replacing("LONG", with: String(repeating: "é", count: 31_000))
             .replacing("NUMBER", with: "7" + String(repeating: "0", count: 60_000))
-        // Of the rules the first that does not fit decides: those of which none fits are asked for one by one.
+        // In `allOf` the first rule that does not fit decides. For rules of which none fits, `anyOf` checks each.
         let each = try self.check(#"{"$defs":{"integers":\#(integers)},"not":{"anyOf":[\#(rules)]}}"#)
         #expect(isTooMuch(check.misfit(long)) || isTooMuch(each.misfit(long)))
     }
 
-    @Test("Values of 64 KiB are checked whole by ordinary schemas")
+    @Test("Ordinary schemas check values of 64 KiB completely")
     func ordinary() throws {
         let check = try check(
             ##"""
@@ -96,7 +96,7 @@ struct SchemaPriceTests {
         #expect(check.misfit(value) == nil)
     }
 
-    @Test("Schemas nest only so deep in a check")
+    @Test("The nesting of schemas in a check is limited")
     func nesting() throws {
         let definitions = list(1_000) { ##""d\##($0)":{"$ref":"#/$defs/d\##($0 + 1)"}"## }
         let chain = try check(##"{"$ref":"#/$defs/d0","$defs":{\##(definitions),"d1000":{"type":"null"}}}"##)
@@ -104,13 +104,13 @@ struct SchemaPriceTests {
         let choices = list(1_000) { ##""d\##($0)":{"anyOf":[{"allOf":[{"$ref":"#/$defs/d\##($0 + 1)"}]}]}"## }
         let alternatives = try check(##"{"$ref":"#/$defs/d0","$defs":{\##(choices),"d1000":{"type":"null"}}}"##)
         #expect(isTooMuch(alternatives.misfit("null")))
-        // As deep as a value may be.
+        // The maximum depth of a value is allowed.
         let tree = try check(##"{"items":{"$ref":"#"},"additionalProperties":{"$ref":"#"}}"##)
         let deep = String(repeating: "[", count: 127) + "1" + String(repeating: "]", count: 127)
         #expect(tree.misfit(deep) == nil)
     }
 
-    @Test("A number whose exponent nobody can add up is not guessed")
+    @Test("A number whose exponent is out of range is refused, not guessed")
     func exponents() throws {
         #expect(isTooMuch(try check(#"{"minimum":3}"#).misfit("1e9999999999999999")))
         #expect(try check(#"{"minimum":3}"#).misfit("1e999999999999999") == nil)
@@ -144,7 +144,7 @@ struct SchemaPriceTests {
         #expect(schema.byteCount <= 8 * text.utf8.count, "\(schema.byteCount) of \(text.utf8.count)")
     }
 
-    @Test("Many constants that many schemas mention are put in words in less time than they are read in")
+    @Test("Describing many constants takes less time than reading the schema")
     func words() throws {
         let references = list(20) { _ in ##"{"$ref":"#/$defs/c"}"## }
         let schema = try JSON(
@@ -156,7 +156,7 @@ struct SchemaPriceTests {
         #expect(words.contains("18, 19, … was expected"))
     }
 
-    @Test("The paths of references are written out for errors alone")
+    @Test("The paths of references are built only for errors")
     func paths() throws {
         func time(_ key: String) throws -> Double {
             let references = list(2_000) { _ in ##"{"$ref":"#"}"## }
@@ -173,20 +173,20 @@ struct SchemaPriceTests {
         #expect(throws: JSONSchemaError.self) { try check(far) }
     }
 
-    @Test("Long keys with escapes cost a search no more than those without")
+    @Test("Long keys with escapes cost a search no more than keys without")
     func escapedKeys() throws {
-        // Between the two names that are looked up in turn stand as many keys as are searched through one by one.
+        // Between the two names, which are looked up in turn, are as many keys as are searched one by one.
         func time(_ letter: String) throws -> Double {
             let keys = list(14) { #""\#($0)\#(String(repeating: letter, count: 2_400 / letter.count))":0"# }
             let references = list(1_000) { ##"{"$ref":"#/\##($0 % 2 == 0 ? "b" : "c")"}"## }
             let schema = try JSON(parsing: #"{"b":{},\#(keys),"c":{},"prefixItems":[\#(references)]}"#)
             return try cpuTime { _ = try SchemaCheck(schema) }
         }
-        // The text of a schema is resolved before.
+        // The escapes in the schema's text are resolved before.
         #expect(try time(#"\n"#) / time("a") < 3)
     }
 
-    @Test("Names that must be there are named once")
+    @Test("A name that occurs twice in a list of required names is refused")
     func namedTwice() throws {
         #expect {
             try check(#"{"dependentRequired":{"k":["a","b","\u0061"]}}"#)
@@ -195,9 +195,9 @@ struct SchemaPriceTests {
         }
     }
 
-    @Test("Keys with escapes are what they stand for")
+    @Test("Escapes in keys are resolved")
     func escapes() throws {
-        // Two spellings of one letter are two names.
+        // Two compositions of one letter are two names.
         let check = try check(#"{"dependentRequired":{"k":["\u00e9","e\u0301"]}}"#)
         #expect(check.misfit(#"{"k":1,"\u00E9":1,"\u0065\u0301":1}"#) == nil)
         #expect(check.misfit(#"{"\u006b":1,"\u00e9":1}"#) != nil)

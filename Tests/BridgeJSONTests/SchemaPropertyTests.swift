@@ -2,11 +2,11 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("Properties of checks against schemas")
+@Suite("Properties of schema checks")
 struct SchemaPropertyTests {
     private static let seed: UInt64 = 18_2020_12
 
-    @Test("A schema says the same written in other ways, and a value is judged the same written in other ways")
+    @Test("Equivalent schemas and rewritten values give the same result")
     func equivalent() throws {
         var generator = SeededGenerator(seed: Self.seed)
         for _ in 0..<1_500 {
@@ -27,7 +27,7 @@ struct SchemaPropertyTests {
         }
     }
 
-    @Test("What a constant or a list of them allows is what equals it")
+    @Test("A constant or a list of constants accepts exactly the equal values")
     func constants() throws {
         var generator = SeededGenerator(seed: Self.seed + 1)
         for _ in 0..<1_000 {
@@ -42,7 +42,7 @@ struct SchemaPropertyTests {
         }
     }
 
-    @Test("No schema, however broken, and no value does more than be refused")
+    @Test("Mutated schemas and values never trap")
     func mutated() throws {
         let schemas = [
             ##"""
@@ -68,7 +68,7 @@ struct SchemaPropertyTests {
 extension SeededGenerator {
     private mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &self)] }
 
-    /// A value of few names and numbers, so that schemas have something to say about it.
+    /// Returns a value of few names and numbers, so that schemas often apply to it.
     fileprivate mutating func value(depth: Int) -> JSON {
         switch Int.random(in: 0..<(depth > 0 ? 8 : 5), using: &self) {
         case 0: return pick([.null, true, false])
@@ -85,7 +85,7 @@ extension SeededGenerator {
         }
     }
 
-    /// The same value: members in another order, numbers and characters in other forms.
+    /// Returns the same value with members in another order, and numbers and characters in other forms.
     fileprivate mutating func rewritten(_ value: JSON) -> [UInt8] { Array(rewrite(value).utf8) }
 
     private mutating func rewrite(_ value: JSON) -> String {
@@ -108,7 +108,7 @@ extension SeededGenerator {
         }
     }
 
-    /// A schema of all keywords.
+    /// Returns a random schema of all keywords.
     fileprivate mutating func schema(depth: Int) -> JSON {
         if depth == 0 || Int.random(in: 0..<12, using: &self) == 0 {
             return pick([true, false, ["type": "integer"], [:]])

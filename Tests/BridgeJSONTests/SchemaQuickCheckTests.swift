@@ -1,7 +1,7 @@
 import BridgeJSON
 import Testing
 
-/// Checks on a thread that others wait for.
+/// Checks on a thread that other work waits for.
 @Suite("Quick checks of schemas")
 struct SchemaQuickCheckTests {
     private func quickly(_ schema: String, _ value: String) throws -> Bool {
@@ -10,7 +10,7 @@ struct SchemaQuickCheckTests {
         return try Array(value.utf8).withUnsafeBytes { try check.checkQuickly($0, in: room) }
     }
 
-    @Test("What is small is decided at once")
+    @Test("A small value is decided at once")
     func small() throws {
         let schema = #"{"type":"object","properties":{"a":{"type":"string","pattern":"^x+$"}},"required":["a"]}"#
         #expect(try quickly(schema, #"{"a":"xxx"}"#))
@@ -18,7 +18,7 @@ struct SchemaQuickCheckTests {
         #expect(throws: SchemaMisfit.self) { try quickly(schema, "{") }
     }
 
-    @Test("What takes many steps, or is long, is left to a whole check, whatever it would say")
+    @Test("A check with many steps or a long text is left to a whole check, whatever its result")
     func large() throws {
         let choices = (0..<300).map { #"{"enum":[\#($0)]}"# }.joined(separator: ",")
         let schema = #"{"items":{"anyOf":[\#(choices)]}}"#
@@ -29,7 +29,7 @@ struct SchemaQuickCheckTests {
         #expect(try quickly(schema, "[1]"))
     }
 
-    @Test("Whether a long number is an integer is not asked thousands of times")
+    @Test("A long number is not tested thousands of times for being an integer")
     func integers() throws {
         let integers = Array(repeating: #"{"type":"integer"}"#, count: 2_000).joined(separator: ",")
         let schema = #"{"not":{"anyOf":[\#(integers)]}}"#
@@ -37,7 +37,7 @@ struct SchemaQuickCheckTests {
         #expect(try quickly(schema, "1.5"))
     }
 
-    @Test("What does not fit a large schema is put in words by a whole check")
+    @Test("A mismatch with a large schema is described by a whole check")
     func words() throws {
         let schema = #"{"enum":[\#((0..<2_000).map(String.init).joined(separator: ","))]}"#
         #expect(try quickly(schema, "1999"))
@@ -45,7 +45,7 @@ struct SchemaQuickCheckTests {
         #expect(try SchemaCheck(try JSON(parsing: schema)).misfit("2000")?.description.contains("one of: 0") == true)
     }
 
-    @Test("What no check can decide is refused at once")
+    @Test("A value that no check can decide is refused at once")
     func undecidable() throws {
         #expect {
             try quickly(#"{"minimum":3}"#, "1e9999999999999999")
@@ -54,14 +54,14 @@ struct SchemaQuickCheckTests {
         }
     }
 
-    @Test("A pattern that has left the cache is not compiled in a quick check")
+    @Test("A pattern that was removed from the cache is not compiled in a quick check")
     func pattern() throws {
         let check = try SchemaCheck(["pattern": "^left[0-9]$"])
         let room = SchemaRoom()
         func quick() throws -> Bool {
             try Array(#""left7""#.utf8).withUnsafeBytes { try check.checkQuickly($0, in: room) }
         }
-        // Other tests compile patterns meanwhile, of which so many may come between.
+        // Other tests compile patterns at the same time and may displace this one, so it is tried several times.
         func soonQuick() throws -> Bool {
             for _ in 0..<20 {
                 _ = check.misfit(#""left7""#)
@@ -70,7 +70,7 @@ struct SchemaQuickCheckTests {
             return false
         }
         #expect(try soonQuick())
-        // 64 KiB for each, of 16 MiB for all.
+        // Each takes 64 KiB of the 16 MiB for all.
         for number in 0..<300 { _ = try SchemaCheck(["pattern": .string("^new\(number)$")]) }
         #expect(try !quick())
         #expect(try soonQuick())

@@ -41,19 +41,19 @@ struct SchemaReferenceTests {
             ##"{"$ref":"e\##u{301}","$defs":{"a":{"$id":"\##u{E9}","type":"string"},"b":{"$id":"e\##u{301}","type":"null"}}}"##
         #expect(try fits(spellings, "null"))
         #expect(try !fits(spellings, #""x""#))
-        // A mark behind a slash or a tilde is part of a key.
+        // A mark after a slash or a tilde is part of a key.
         for (key, written) in [("\u{301}a", "\u{301}a"), ("~\u{301}", "~0\u{301}"), ("/\u{301}", "~1\u{301}")] {
             let marked = ##"{"$ref":"#/$defs/\##(written)","$defs":{"\##(key)":{"type":"null"}}}"##
             #expect(try fits(marked, "null") && !fits(marked, "1"))
         }
         let folders = ##"{"$id":"http://h/x/\##u{301}/y","$ref":"../z","$defs":{"a":{"$id":"/x/z","type":"null"}}}"##
         #expect(try fits(folders, "null") && !fits(folders, "1"))
-        // The sign for kelvin.
+        // The kelvin sign is not the letter K.
         let kelvin = ##"{"$ref":"#\##u{212A}","$defs":{"a":{"$anchor":"K"}}}"##
         #expect(try refusal(kelvin).contains("there is no #"))
     }
 
-    @Test("What stands beside a reference counts as well, and what is in a constant is no name")
+    @Test("Keywords beside a reference apply as well, and a constant defines no names")
     func beside() throws {
         #expect(try !fits(##"{"$ref":"#/$defs/a","maximum":3,"$defs":{"a":{"type":"integer"}}}"##, "4"))
         let constant = ##"{"const":{"$id":"k","$anchor":"n"},"$defs":{"a":{"$anchor":"n"}},"$ref":"#n"}"##
@@ -69,7 +69,7 @@ struct SchemaReferenceTests {
             """##
         #expect(try fits(tree, #"{"children":[{"data":1}]}"#))
         #expect(try !fits(tree, #"{"children":[{"daat":1}]}"#))
-        // Without a dynamic anchor where it leads at first, it is like any other.
+        // Without a dynamic anchor at its first target, it is an ordinary reference.
         let plain = ##"""
             {"$id":"outer","$dynamicAnchor":"n","type":["array","null"],"$ref":"inner","$defs":{"i":{"$id":"inner",
              "items":{"$dynamicRef":"#n"},"$defs":{"k":{"$anchor":"n","type":"integer"}}}}}
@@ -79,7 +79,7 @@ struct SchemaReferenceTests {
     }
 
     @Test(
-        "What is not in the document, or is named twice, is refused in words",
+        "Unresolvable references and duplicate names are refused with a reason",
         arguments: [
             (##"{"$ref":"http://h/x.json"}"##, "http://h/x.json is no part of it"),
             (##"{"$id":"http://h/a/","items":{"$ref":"x.json"}}"##, "$.items.$ref: only schemas of the same document"),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Schemas of types")
 struct SchemaTests {
-    @Test("Plain members, with the bounds of their types")
+    @Test("Plain members have the bounds of their types")
     func plain() throws {
         struct Plain: Codable {
             var flag: Bool
@@ -72,7 +72,7 @@ struct SchemaTests {
             ])
     }
 
-    @Test("Arrays, sets, dictionaries, and null among them")
+    @Test("Arrays, sets and dictionaries have the schemas of their elements")
     func collections() throws {
         #expect(try JSONSchema.derive(from: [Int].self) == ["type": "array", "items": ["type": "integer"]])
         #expect(try JSONSchema.derive(from: Set<String>.self) == ["type": "array", "items": ["type": "string"]])
@@ -87,7 +87,7 @@ struct SchemaTests {
         #expect(try JSONSchema.derive(from: String?.self) == ["type": ["string", "null"]])
     }
 
-    @Test("JSON is anything, its numbers are numbers, wrappers are what they wrap")
+    @Test("JSON accepts anything, its numbers are numbers, and a wrapper has the schema of its content")
     func special() throws {
         struct Wrapped: Codable {
             var value: String
@@ -111,7 +111,7 @@ struct SchemaTests {
         struct Empty: Codable {}
         #expect(try JSONSchema.derive(from: JSON.self) == true)
         #expect(try JSONSchema.derive(from: Int.self) == ["type": "integer"])
-        // Nothing is asked for: anything will do.
+        // The type requests nothing, so that any value is accepted.
         #expect(try JSONSchema.derive(from: Empty.self) == true)
     }
 
@@ -121,7 +121,7 @@ struct SchemaTests {
         var box: Box?
     }
 
-    @Test("Types that refer to themselves are refused, with its position")
+    @Test("Recursive types are refused with the position")
     func recursion() {
         #expect {
             try JSONSchema.derive(from: Tree.self)
@@ -131,13 +131,13 @@ struct SchemaTests {
         } throws: { ($0 as? JSONSchemaError)?.path == "$.box.next" }
     }
 
-    /// Refers to itself, with another parameter each time.
+    /// A type that refers to itself, each time with another parameter.
     struct Growing<T: Codable>: Codable {
         final class Box: Codable { var next: Growing<[T]>? }
         var box: Box?
     }
 
-    @Test("Types that never repeat and never end are refused")
+    @Test("Types that nest without end and without repetition are refused")
     func endless() {
         #expect {
             try JSONSchema.derive(from: Growing<Int>.self)
@@ -147,7 +147,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("What an optional reads as nil, its schema allows")
+    @Test("The schema of an optional allows null, which is read as nil")
     func nullIsNil() throws {
         enum Kind: String, Codable, CaseIterable { case a }
         struct Options: Codable {
@@ -163,7 +163,7 @@ struct SchemaTests {
             ])
     }
 
-    @Test("The same type twice, side by side, is no recursion")
+    @Test("The same type twice, side by side, is not a recursion")
     func twice() throws {
         struct Point: Codable { var x: Int }
         struct Line: Codable {
@@ -173,7 +173,7 @@ struct SchemaTests {
         #expect(try JSONSchema.derive(from: Line.self)["required"] == ["from", "to"])
     }
 
-    @Test("What a recorder cannot find out is refused, not guessed")
+    @Test("A type whose decoding cannot be recorded is refused")
     func byHand() {
         enum Unlisted: String, Codable { case a }
         struct Pair: Codable {
@@ -197,7 +197,7 @@ struct SchemaTests {
         #expect(throws: JSONSchemaError.self) { try JSONSchema.derive(from: Shape.self) }
     }
 
-    @Test("A type that looks for members first and takes a single value instead is what it takes")
+    @Test("A type that tries members or a single value has the schema of the single value")
     func membersOrValue() throws {
         struct Members: Codable { var width: Int }
         struct Size: Decodable {
@@ -217,7 +217,7 @@ struct SchemaTests {
             ])
     }
 
-    @Test("An enumeration whose first value is zero or empty lists its cases all the same")
+    @Test("An enumeration whose first value is zero or empty lists its cases as well")
     func zeroValues() throws {
         enum Level: Int, Codable, CaseIterable { case none, some }
         enum Word: String, Codable, CaseIterable { case nothing = "", something }
@@ -225,7 +225,7 @@ struct SchemaTests {
         #expect(try JSONSchema.derive(from: Word.self) == ["enum": ["", "something"]])
     }
 
-    @Test("What the type encodes is what its schema describes")
+    @Test("The schema of a type describes its encoded values")
     func consistency() throws {
         enum Kind: String, Codable, CaseIterable { case a, b }
         struct Value: Codable {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Suggestions")
 struct SuggestionTests {
     @Test(
-        "The distance counts letters added, left out, replaced, and neighbours exchanged",
+        "The distance counts inserted, deleted, replaced and transposed letters",
         arguments: [
             ("", "", 0), ("", "abc", 3), ("abc", "", 3), ("socket", "socket", 0), ("socket", "sokcet", 1),
             ("limit", "limits", 1), ("kitten", "sitting", 3), ("ab", "ba", 1),
@@ -16,7 +16,7 @@ struct SuggestionTests {
         #expect(Suggestion.distance(Array(from.utf8), Array(to.utf8), atMost: edits - 1) == nil)
     }
 
-    /// All of the table, without a bound.
+    /// Returns the distance from the whole table, without a limit.
     private func plainDistance(_ from: [UInt8], _ to: [UInt8]) -> Int {
         var rows = [Array(0...to.count)]
         for row in 0..<from.count {
@@ -34,7 +34,7 @@ struct SuggestionTests {
         return rows[from.count][to.count]
     }
 
-    @Test("The distance is that of the whole table up to the bound, and none beyond it")
+    @Test("The distance is that of the whole table up to the limit, and nil beyond it")
     func boundedDistance() {
         var random = SeededGenerator(seed: 7)
         func word() -> [UInt8] {
@@ -47,7 +47,7 @@ struct SuggestionTests {
         }
     }
 
-    @Test("The nearest name is suggested, and none where all are far")
+    @Test("The nearest name is suggested, or none if all are far")
     func nearest() {
         let names = ["socket", "socket_mode", "state_dir"]
         #expect(Suggestion.nearest(to: "socke", among: names) == "socket")
@@ -60,7 +60,7 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "socket", among: []) == nil)
     }
 
-    @Test("A name that shortens one name alone suggests it")
+    @Test("An abbreviation of exactly one name suggests it")
     func shortened() {
         #expect(Suggestion.nearest(to: "ls", among: ["new", "load", "list", "unload"]) == "list")
         #expect(Suggestion.nearest(to: "ls", among: ["list", "lists"]) == nil)
@@ -68,7 +68,7 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "l", among: ["list"]) == "list")
     }
 
-    @Test("Names that may not be shown are not suggested, and not asked about unless they are near")
+    @Test("Hidden names are not suggested, and the filter is called only for near names")
     func hidden() {
         var asked: [String] = []
         let names = ["Echo", "Ecko", "persistence.create"]
@@ -81,19 +81,19 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "Ech", among: names, where: { _ in false }) == nil)
     }
 
-    @Test("The search has a bound: names far back, long names and many near ones are not looked at")
+    @Test("The search is limited: names far back, long names and too many near names are skipped")
     func bounds() {
         let far = (0..<Suggestion.maximumNames).map { "zzzzzz\($0)" }
         #expect(Suggestion.nearest(to: "socke", among: far + ["socket"]) == nil)
         #expect(Suggestion.nearest(to: "socke", among: far.dropLast() + ["socket"]) == "socket")
         let long = String(repeating: "a", count: Suggestion.maximumBytes + 1)
         #expect(Suggestion.nearest(to: long, among: [long + "b"]) == nil)
-        // As many letters that are at other positions: each has to be compared.
+        // The names have the same letters in other positions, so that each must be compared.
         let anagrams = Array(repeating: "teksoc", count: Suggestion.maximumDistances)
         #expect(Suggestion.nearest(to: "socket", among: anagrams + ["docket"]) == nil)
         #expect(Suggestion.nearest(to: "socket", among: anagrams.dropLast() + ["docket"]) == "docket")
         #expect(Suggestion.maximumDistances <= 8)
-        // Those with the most letters in common are compared, wherever they stand.
+        // The names with the most letters in common are compared, at any position.
         let others = (0..<100).map { "socxy\($0 % 10)" }
         #expect(Suggestion.nearest(to: "socket", among: others + ["sokcet"]) == "sokcet")
         var begun = 0
@@ -106,7 +106,7 @@ struct SuggestionTests {
         #expect(begun == 0)
     }
 
-    @Test("Every name within the distance is found, though letters are compared as a set first")
+    @Test("Every name within the distance is found although letters are first compared as sets")
     func complete() {
         var random = SeededGenerator(seed: 19)
         for _ in 0..<2_000 {
@@ -124,7 +124,7 @@ struct SuggestionTests {
         }
     }
 
-    @Test("The question ends a sentence; the hint also says which names there are")
+    @Test("The question ends a sentence; the hint also lists the known names")
     func words() {
         #expect(Suggestion.question(for: "tabel", among: ["table", "key"]) == "; did you mean 'table'?")
         #expect(Suggestion.question(for: "colour", among: ["table", "key"]).isEmpty)

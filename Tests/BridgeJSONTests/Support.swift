@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 
 extension SeededGenerator {
-    /// Any value, at most so many levels deep.
+    /// Returns a random value with at most `depth` levels.
     mutating func json(depth: Int) -> JSON {
         switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &self) {
         case 0: return .null
@@ -18,7 +18,7 @@ extension SeededGenerator {
         }
     }
 
-    /// Any number: integers, fractions, exponents, some beyond every machine's.
+    /// Returns a random number: an integer, fraction or exponent, possibly beyond the range of machine types.
     mutating func number() -> JSONNumber {
         var text = Bool.random(using: &self) ? "-" : ""
         text += Bool.random(using: &self) ? "0" : "\(Int.random(in: 1...9, using: &self))" + digits(0...25)
@@ -26,7 +26,7 @@ extension SeededGenerator {
         if Bool.random(using: &self) {
             text += pick(["e", "E"]) + pick(["", "+", "-"]) + digits(1...4)
         }
-        // Made by the grammar.
+        // The text follows the grammar.
         return JSONNumber(text: text) ?? JSONNumber(0)
     }
 
@@ -34,7 +34,7 @@ extension SeededGenerator {
         (0..<Int.random(in: count, using: &self)).map { _ in "\(Int.random(in: 0...9, using: &self))" }.joined()
     }
 
-    /// Text of all kinds: letters, what JSON escapes, scalars of every length, combining ones among them.
+    /// Returns random text: letters, characters that JSON escapes, scalars of every length and combining ones.
     mutating func string() -> String {
         let pieces = [
             "a", "b", "\"", "\\", "/", "\n", "\u{0}", "\u{1F}", "\u{7F}", "é", "e\u{301}", "€", "𝄞", "👩‍👩‍👧", "\u{2028}",
@@ -60,7 +60,7 @@ func decode<T: Decodable>(
 }
 
 extension SchemaCheck {
-    /// Why a text is refused; nil: it fits.
+    /// Returns the reason for which a text is refused; `nil` if it fits.
     func misfit(_ text: String) -> SchemaMisfit? { misfit(Array(text.utf8)) }
 
     func misfit(_ bytes: [UInt8]) -> SchemaMisfit? {

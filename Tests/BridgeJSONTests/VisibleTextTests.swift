@@ -3,11 +3,11 @@ import Testing
 
 @Suite("Text for terminals and logs")
 struct VisibleTextTests {
-    /// What terminals obey, and what turns the direction of text.
+    /// The characters that control terminals or change the direction of text.
     private static let hidden: [UInt32] =
         Array(0..<0x20) + Array(0x7F...0x9F) + [0x61C, 0x200E, 0x200F] + Array(0x2028...0x202E) + Array(0x2066...0x2069)
 
-    @Test("has no character that a terminal obeys or that turns it round, and all others")
+    @Test("has no character that controls a terminal or changes the direction of text, and keeps all others")
     func characters() {
         for value in Self.hidden {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -21,14 +21,14 @@ struct VisibleTextTests {
         #expect(VisibleText.json(plain) == plain)
     }
 
-    @Test("keeps lines where it is to")
+    @Test("keeps line ends if requested")
     func lines() {
         #expect(VisibleText.escaped("a\n\tb\u{9B}", keepsLines: true) == "a\n\tb\\u{009B}")
         #expect(VisibleText.escaped("a\nb\u{1B}") == #"a\nb\u{1B}"#)
         #expect(VisibleText.line("a\n\tb\r") == "a  b\u{FFFD}")
     }
 
-    @Test("is the same JSON")
+    @Test("is the same JSON after escaping")
     func json() throws {
         let text = String(String.UnicodeScalarView(Self.hidden.compactMap(Unicode.Scalar.init)))
         let value: JSON = ["key\u{202E}": .string(text), "list": [1, .string("\u{9B}")]]

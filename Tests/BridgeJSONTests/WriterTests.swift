@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Writing JSON")
 struct WriterTests {
-    @Test("A value is one line without white space, with no more escapes than JSON asks for")
+    @Test("A value is one line without white space, with only the escapes that JSON requires")
     func compact() {
         let json: JSON = ["a": [1, true, nil, [:], []], "b\n": "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}é\u{2028}"]
         #expect(
@@ -12,7 +12,7 @@ struct WriterTests {
         #expect(json.bytes == Array(json.text.utf8))
     }
 
-    @Test("Writing appends")
+    @Test("Writing appends to the output")
     func appends() {
         var output = Array("x".utf8)
         JSON.array([1]).write(to: &output)
@@ -20,7 +20,7 @@ struct WriterTests {
         #expect(output == Array(#"x[1]"a\"""#.utf8))
     }
 
-    @Test("For people there is a member a line")
+    @Test("The printer writes one member or element a line")
     func printer() {
         let json: JSON = ["a": 1, "b": [true, nil], "c": [:], "d": [], "e": ["f": "g"]]
         let expected = """
@@ -42,7 +42,7 @@ struct WriterTests {
         #expect(JSONPrinter().print("a\n") == #""a\n""#)
     }
 
-    @Test("What a terminal would obey, or what turns text around, is escaped for people, in keys too")
+    @Test("The printer escapes characters that control terminals or change the direction of text, also in keys")
     func controls() throws {
         let hostile = "\u{7F}\u{80}\u{9B}31m\u{9F}\u{61C}\u{200E}\u{200F}\u{2028}\u{202E}\u{2066}\u{2069}"
         let json: JSON = .object([hostile: .string(hostile)])
@@ -54,7 +54,7 @@ struct WriterTests {
         #expect(JSONPrinter().print("é€𝄞\u{A0}\u{200D}") == "\"é€𝄞\u{A0}\u{200D}\"")
     }
 
-    @Test("In colour it is the same text between colours")
+    @Test("In colour the printer writes the same text between colour codes")
     func colours() throws {
         let json: JSON = ["a": 1, "b": [true, "text"]]
         let coloured = JSONPrinter(colour: true).print(json)

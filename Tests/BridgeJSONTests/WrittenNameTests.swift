@@ -2,7 +2,7 @@ import Testing
 
 @testable import BridgeJSON
 
-@Suite("A name that a text may write with escapes")
+@Suite("A name written with escapes")
 struct WrittenNameTests {
     private func isSame(_ written: String, _ name: String) -> Bool {
         Array(written.utf8).withUnsafeBytes { written in
@@ -11,7 +11,7 @@ struct WrittenNameTests {
     }
 
     @Test(
-        "is the same by its bytes, however it is written",
+        "is equal by its bytes, in any spelling",
         arguments: [
             ("event", "event"), (#"\u0065vent"#, "event"), (#"\u0065\u0076\u0065\u006E\u0074"#, "event"),
             (#"a\/b\\c\"d"#, "a/b\\c\"d"), (#"\b\f\n\r\t"#, "\u{8}\u{C}\n\r\t"), (#"\u00e9"#, "\u{E9}"),
@@ -22,7 +22,7 @@ struct WrittenNameTests {
     }
 
     @Test(
-        "is another one, or broken",
+        "is not equal if it differs or is broken",
         arguments: [
             ("even", "event"), ("events", "event"), (#"\u0065ven"#, "event"), (#"\u0065vents"#, "event"),
             (#"event\n"#, "event"), (#"\u0045vent"#, "event"), (#"\ud83d"#, "\u{1F600}"),
@@ -34,7 +34,7 @@ struct WrittenNameTests {
         #expect(!isSame(written, name))
     }
 
-    @Test("agrees with the reader, character by character")
+    @Test("is compared as the parser reads it")
     func comparison() throws {
         for unit in stride(from: UInt16(0), to: 0xFFFF, by: 7) where Unicode.Scalar(unit) != nil {
             let digits = String(unit, radix: 16)

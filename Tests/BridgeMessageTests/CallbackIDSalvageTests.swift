@@ -2,7 +2,7 @@ import BridgeJSON
 import BridgeMessage
 import Testing
 
-@Suite("The id of a line that is no JSON")
+@Suite("The id of a line that is not JSON")
 struct CallbackIDSalvageTests {
     private func id(of line: String) -> String? {
         guard case .problem(_, let id)? = decode(line).first else {
@@ -13,7 +13,7 @@ struct CallbackIDSalvageTests {
     }
 
     @Test(
-        "An id that stands complete at the top level is found",
+        "is found if it is complete and at the top level",
         arguments: [
             (#"{"callbackId":"a","task":}"#, "\"a\""), (#"{"callbackId":7,"task":tru}"#, "7"),
             (#"{"options":{"callbackId":"inner","x":[1,2,{}]},"callbackId":"outer","y":}"#, "\"outer\""),
@@ -25,19 +25,19 @@ struct CallbackIDSalvageTests {
     }
 
     @Test(
-        "Anything doubtful gives none",
+        "is not found if it is incomplete, nested, escaped or invalid",
         arguments: [
             #"{"callbackId":"a"#, #"{"callbackId":7"#, #"{"callbackId":{"a":1},x}"#, #"{"options":{"callbackId":"a",}"#,
             #"["callbackId","a""#, #"{"callbackId":"\u0041",x}"#, #"{"text":"callbackId":"a"}"#, "callbackId",
             #"{"callbackId":1.5,x}"#, #"{"callbackId":"",x}"#, #"{"a":1}},"callbackId":"b"}"#,
-            // No numbers to JSON: an answer that bore one would be no JSON either.
+            // These are not JSON numbers. An answer that contained one would not be JSON either.
             #"{"callbackId":00,"task":"t"}"#, #"{"callbackId":007,"task":"t"}"#, #"{"callbackId":-01,"task":"t"}"#,
         ])
     func notFound(line: String) {
         #expect(id(of: line) == nil)
     }
 
-    @Test("Of a line that was too long the kept beginning is searched")
+    @Test("is found in the kept beginning of a line that was too long")
     func tooLong() {
         let long = #"{"callbackId":"big","task":"t","options":""# + String(repeating: "x", count: 70_000) + "\"}"
         let decoder = MessageDecoder()

@@ -3,7 +3,7 @@ import Testing
 @testable import BridgeMessage
 
 struct DiscardedLineTests {
-    @Test("A line that is discarded half way keeps its beginning, and the next one is whole")
+    @Test("A line that is discarded half way keeps its beginning, and the next line is complete")
     func aLineThatIsDiscardedHalf() {
         var splitter = MessageSplitter(maximumLineBytes: 1 << 20)
         var seen: [String] = []
@@ -30,7 +30,7 @@ struct DiscardedLineTests {
         #expect(seen == ["65536 of 200000", "next"])
     }
 
-    @Test("Where there is no line, none is discarded")
+    @Test("Nothing is discarded if no line is open")
     func whereThereIsNoLineNone() {
         var splitter = MessageSplitter(maximumLineBytes: 100)
         splitter.discardLine()

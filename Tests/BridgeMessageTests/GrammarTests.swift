@@ -3,8 +3,8 @@ import BridgeMessage
 import TestSupport
 import Testing
 
-/// What JSON's grammar allows and forbids, as options of a call: what is allowed travels as it came, what is forbidden
-/// makes the line no message.
+/// Values that JSON's grammar allows and forbids, as options of a call. Allowed options are passed on unchanged;
+/// forbidden ones make the line invalid.
 @Suite("The grammar of a line")
 struct GrammarTests {
     static let allowed: [String] = [
@@ -28,13 +28,13 @@ struct GrammarTests {
         #"{"a":"b":"c"}"#, "\u{feff}1", "[true false]", "nullnull", #"[1"a"]"#, #"{"a":1"b":2}"#, "[[]", "{\"a\":[}",
     ]
 
-    @Test("What JSON allows travels byte for byte", arguments: allowed)
+    @Test("Allowed JSON is passed on byte for byte", arguments: allowed)
     func allows(options: String) {
         #expect(decode(#"{"task":"t","options":"# + options + "}") == [call("t", options)])
         #expect(decode(#" { "options" : "# + options + #" , "task" : "t" } "#) == [call("t", options)])
     }
 
-    @Test("What JSON forbids makes no message", arguments: forbidden)
+    @Test("Forbidden JSON makes the line invalid", arguments: forbidden)
     func forbids(options: String) {
         for line in [#"{"task":"t","options":\#(options)}"#, #"{"options":\#(options),"task":"t"}"#] {
             let items = decode(line)
@@ -47,7 +47,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "Invalid UTF-8 makes no message, wherever it stands",
+        "Invalid UTF-8 makes the line invalid, at any position",
         arguments: [
             [0xFF], [0xC0, 0x80], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xC3],
             [0xF8, 0x88, 0x80, 0x80, 0x80],
@@ -63,7 +63,7 @@ struct GrammarTests {
         }
     }
 
-    @Test("128 levels pass, the envelope counting as one, and 129 do not")
+    @Test("128 levels, including the envelope, are accepted, and 129 are not")
     func depth() {
         func line(_ levels: Int) -> String {
             #"{"task":"t","options":"# + String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -77,7 +77,7 @@ struct GrammarTests {
         #expect(decode(String(repeating: #"{"a":"#, count: 200_000)) == [.problem(code: .messageInvalid, id: nil)])
     }
 
-    @Test("Mutated traffic never passes for JSON that it is not, and never crashes", arguments: 0..<40 as Range<UInt64>)
+    @Test("Mutated traffic that is not JSON is never accepted, and nothing crashes", arguments: 0..<40 as Range<UInt64>)
     func mutations(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for line in recordedTraffic {

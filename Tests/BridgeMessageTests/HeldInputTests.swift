@@ -2,9 +2,9 @@ import BridgeMessage
 import TestSupport
 import Testing
 
-@Suite("Input that has to wait")
+@Suite("Input that waits")
 struct HeldInputTests {
-    @Test("Bytes come out in the order in which they went in, however they are taken", arguments: 0..<50)
+    @Test("Bytes are taken in the order in which they were added, in any portions", arguments: 0..<50)
     func order(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         var held = HeldInput()
@@ -20,7 +20,7 @@ struct HeldInputTests {
                 held.removeFirst(count)
                 expected.removeFirst(count)
             case 2:
-                // A part is handled, while more comes.
+                // A part is handled while more input arrives.
                 var taken = held.take()
                 #expect(held.isEmpty)
                 let count = Int.random(in: 0...taken.count, using: &generator)
@@ -37,7 +37,7 @@ struct HeldInputTests {
         }
     }
 
-    @Test("Zeros can be read behind the end")
+    @Test("The bytes after the end are readable and zero")
     func padding() {
         var held = HeldInput([1, 2, 3])
         held.append([4])

@@ -19,7 +19,7 @@ struct JSONCheckTests {
         String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
     }
 
-    @Test("An object is cut into its members, in their order, as they stand there")
+    @Test("An object is split into its members, in order and with their original text")
     func members() {
         let found = cut(#" { "a" : [1, 2.50] ,"b":{"c":"}"},"a":null, "\u0061":"x\n" } "#)
         #expect(found.members == ["a=[1, 2.50]", #"b={"c":"}"}"#, "a=null", #"\u0061="x\n""#])
@@ -28,7 +28,7 @@ struct JSONCheckTests {
     }
 
     @Test(
-        "A value that is no object is reported as such",
+        "A value that is not an object is reported with its type",
         arguments: [("[1]", "it is an array, and no object"), ("7", "it is a number, and no object")])
     func others(text: String, reason: String) {
         #expect(cut(text).members == [])
@@ -36,14 +36,14 @@ struct JSONCheckTests {
     }
 
     @Test(
-        "A text that is no JSON has no members",
+        "Text that is not JSON has no members",
         arguments: ["", "{", #"{"a":1"#, #"{"a":tru}"#, #"{"a":1} 2"#, "{\"a\":\"\u{1}\"}"])
     func faults(text: String) {
         #expect(cut(text).members == [])
         #expect(cut(text).fault != nil)
     }
 
-    @Test("A value may be nested as deep as a message leaves room for around it")
+    @Test("The allowed depth of a value depends on the levels around it")
     func depth() {
         for (levelsAround, maximum) in [(0, 127), (1, 126)] {
             #expect(cut(#"{"a":\#(nested(maximum))}"#, levelsAround: levelsAround).fault == nil)
@@ -58,7 +58,7 @@ struct JSONCheckTests {
         }
     }
 
-    @Test("A decoder that allows more levels says which lines have them; another refuses those")
+    @Test("A decoder that allows more levels reports the lines that have them; another refuses them")
     func decoder() {
         let deep = #"{"task":"a","options":\#(nested(128))}"#
         for (text, extra, isGood, isDeep) in [

@@ -1,19 +1,19 @@
 import BridgeJSON
 import Testing
 
-@Suite("A notification of JSON-RPC's that is no call")
+@Suite("A JSON-RPC notification other than a call")
 struct JSONRPCNotificationTests {
     private func notification(_ method: String, _ params: String) -> String {
         #"{"jsonrpc":"2.0","method":"$/\#(method)","params":\#(params)}"#
     }
 
-    /// An object with these members, and one that makes it so many bytes long.
+    /// Returns an object of `bytes` bytes: these members and one that fills it up.
     private func object(_ members: String, bytes: Int) -> String {
         let start = "{" + members + #","more":""#
         return start + String(repeating: "x", count: bytes - start.utf8.count - 2) + #""}"#
     }
 
-    @Test("cancels in at most 65,536 bytes")
+    @Test("cancels with at most 65,536 bytes of parameters")
     func cancel() {
         let id = #""id":"a""#
         #expect(decode(notification("cancelRequest", object(id, bytes: 65_536))) == [.cancel(id: #""a""#)])
@@ -22,7 +22,7 @@ struct JSONRPCNotificationTests {
                 == [.problem(code: .messageInvalid, id: nil)])
     }
 
-    @Test("reports progress of any length, to the byte as it was written")
+    @Test("reports progress of any length, byte for byte")
     func progress() {
         let numbers = Array(repeating: "1.50e+00", count: 30_000).joined(separator: " ,")
         for value in ["[ \(numbers) ]", #"{"id":9,"a":"}\"","b":[{}, "]"]}"#, #""\u0061\/""#, "-1.50", "null"] {
@@ -38,7 +38,7 @@ struct JSONRPCNotificationTests {
         #expect(decode(notification("progress", #"{"id":7}"#)) == [.progress(id: "7", value: "null", sequence: 0)])
     }
 
-    @Test("reports progress in at most 16 members")
+    @Test("reports progress with at most 16 members")
     func members() {
         func params(_ more: Int) -> String {
             "{" + (0..<more).map { "\"m\($0)\":0," }.joined() + #""id":7,"progress":1}"#
@@ -47,7 +47,7 @@ struct JSONRPCNotificationTests {
         #expect(decode(notification("progress", params(15))) == [.problem(code: .messageInvalid, id: nil)])
     }
 
-    @Test("is none with a name that occurs twice, or with parameters that are none")
+    @Test("is refused if a name occurs twice or the parameters are invalid")
     func twice() {
         for params in [
             #"{"id":7,"id":7}"#, #"{"id":7,"progress":1,"progress":1}"#, #"{"id":7,"sequence":1,"s\u0065quence":1}"#,

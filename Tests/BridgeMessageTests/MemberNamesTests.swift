@@ -4,21 +4,21 @@ import Testing
 
 @testable import BridgeMessage
 
-@Suite("Names that are looked for among the keys of a line")
+@Suite("Names that are searched among the keys of a line")
 struct MemberNamesTests {
-    /// Several of one length, none, one byte and the longest; some begin alike.
+    /// Several names of one length, an empty one, one of one byte and the longest; some have the same beginning.
     private static let wanted: [StaticString] = [
         "task", "data", "", "a", "taskb", "abcdefgh", "abcdefgi", "abcdefghi", "0123456789abcdef", "0123456789abcdeg",
         "é",
     ]
-    /// Keys that are names, and keys that are nearly: longer, shorter, with another byte, with an escape.
+    /// Keys that are names, and similar keys: longer, shorter, with another byte, with an escape.
     private static let keys =
         wanted.map { "\($0)" } + [
             "tas", "tasks", "Task", "abcdefgj", "0123456789abcde", "0123456789abcdef0", "b", "ê", "\\u0074ask", "a\\n",
         ]
     private static let names = MemberNames(wanted)
 
-    /// What was found.
+    /// The names that were found.
     private struct Found: Equatable {
         var places: [String: Int] = [:]
         var repeated: Set<String> = []
@@ -35,7 +35,7 @@ struct MemberNamesTests {
             hasEscapedKeys = text.has_escaped_keys
         }
 
-        /// Of keys in their order.
+        /// Creates the expected result for keys in this order.
         init(keys: [String]) {
             for (index, key) in keys.enumerated() {
                 if key.contains("\\") { hasEscapedKeys = true }
@@ -51,7 +51,7 @@ struct MemberNamesTests {
         for _ in 0..<40 {
             let count = Int.random(in: 0...8, using: &generator)
             let keys = (0..<count).map { _ in Self.keys.randomElement(using: &generator) ?? "" }
-            // Keys of inner objects are others.
+            // Keys of inner objects do not count.
             let text = "{" + keys.map { #""\#($0)":{"task":1}"# }.joined(separator: ",") + "}"
             let expected = Found(keys: keys)
             withPadding(text.utf8) { bytes in
@@ -65,7 +65,7 @@ struct MemberNamesTests {
         }
     }
 
-    @Test("are not those of the line before")
+    @Test("are not taken from the previous line")
     func again() {
         var parser = LineParser(Self.names)
         for (text, expected) in [

@@ -15,7 +15,7 @@ struct MessageEncoderTests {
         Array(text.utf8).withUnsafeBytes(body)
     }
 
-    @Test("A result is one line with the id and the result as they came")
+    @Test("A result is one line with the id and the result unchanged")
     func result() {
         let line = encoded { output in
             bytes(#""a\u0041""#) { id in
@@ -35,7 +35,7 @@ struct MessageEncoderTests {
         #expect(line == "{\"callbackId\":1,\"result\":{   \"a\": 1 }}\n")
     }
 
-    @Test("An error without an id bears null")
+    @Test("An error without an id has the id null")
     func errorWithoutID() {
         let line = encoded { MessageEncoder.callback(id: nil, error: BridgeError(.busy, "later"), to: $0) }
         #expect(line.hasPrefix(#"{"callbackId":null,"error":{"code":"busy","message":"later""#))
@@ -49,7 +49,7 @@ struct MessageEncoderTests {
         #expect(encoded { MessageEncoder.cancel(id: number, to: $0) } == "{\"cancel\":\(number)}\n")
     }
 
-    @Test("A call decodes to what was encoded")
+    @Test("A call is decoded as it was encoded")
     func roundTrip() {
         let line = encoded { output in
             bytes(#""a \"b\"""#) { task in
@@ -68,7 +68,7 @@ struct MessageEncoderTests {
                 == [call("a \"b\"", "[1,2]", id: "7", timeout: .milliseconds(2), progress: true, session: 3)])
     }
 
-    @Test("Progress, event and cancel decode to what was encoded")
+    @Test("Progress, event and cancel are decoded as they were encoded")
     func others() {
         let lines = encoded { output in
             bytes("\"x\"") { id in
@@ -85,7 +85,7 @@ struct MessageEncoderTests {
                 ])
     }
 
-    @Test("Output taken in pieces is the output", arguments: 0..<20 as Range<UInt64>)
+    @Test("Output that is taken in pieces is complete and in order", arguments: 0..<20 as Range<UInt64>)
     func outputBuffer(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let output = OutputBuffer()

@@ -7,28 +7,28 @@ struct MessageSplitterTests {
     private let stream = Array((recordedTraffic.joined(separator: "\n") + "\n").utf8)
     private var lines: [Piece] { recordedTraffic.map { .line($0) } }
 
-    @Test("Lines come out the same wherever the stream is cut in two")
+    @Test("Lines are the same wherever the stream is cut in two")
     func everySplitInTwo() {
         for cut in 0...stream.count {
             #expect(split(stream, sizes: [cut]) == lines, "cut at \(cut)")
         }
     }
 
-    @Test("Lines come out the same byte by byte")
+    @Test("Lines are the same if the stream arrives byte by byte")
     func byteByByte() {
         #expect(split(stream, sizes: Array(repeating: 1, count: stream.count)) == lines)
     }
 
-    @Test("Lines come out the same in random pieces", arguments: 0..<50 as Range<UInt64>)
+    @Test("Lines are the same in random pieces", arguments: 0..<50 as Range<UInt64>)
     func randomPieces(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let sizes = (0..<stream.count).map { _ in Int.random(in: 1...90, using: &generator) }
         #expect(split(stream, sizes: sizes) == lines)
     }
 
-    @Test("Another splitter goes on wherever the stream is cut, with long lines too", arguments: [20, 1000])
+    @Test("Another splitter continues wherever the stream is cut, also with long lines", arguments: [20, 1000])
     func handedOver(limit: Int) {
-        // How much is kept of a line that is too long depends on the pieces in which it comes.
+        // The kept prefix of a line that is too long depends on the pieces in which the line arrives.
         func comparable(_ pieces: [Piece]) -> [Piece] {
             pieces.map { piece in
                 guard case .tooLarge(_, let lineBytes) = piece else { return piece }
@@ -74,13 +74,13 @@ struct MessageSplitterTests {
         #expect(lineBytes == 52)
     }
 
-    @Test("CRLF ends a line as LF does, and an empty line is nothing")
+    @Test("CRLF ends a line like LF, and an empty line is ignored")
     func lineEnds() {
         #expect(split(Array("a\r\n\r\n\nb\n".utf8)) == [.line("a"), .line("b")])
         #expect(split(Array("a\r\n".utf8), sizes: [2]) == [.line("a")])
     }
 
-    @Test("An empty line is nothing wherever it is cut, and takes nothing away from the lines around it")
+    @Test("An empty line is ignored wherever it is cut, and does not change the lines around it")
     func emptyLineInPieces() {
         let stream = Array("a\r\n\r\n\r\nbcd\r\n\nef\n".utf8)
         for first in 0...stream.count {
@@ -91,12 +91,12 @@ struct MessageSplitterTests {
         }
     }
 
-    @Test("A carriage return within a line stays")
+    @Test("A carriage return within a line is kept")
     func innerCarriageReturn() {
         #expect(split(Array("a\rb\n".utf8)) == [.line("a\rb")])
     }
 
-    @Test("A line of the limit's length passes, with LF and with CRLF, one byte more does not", arguments: [1, 7, 100])
+    @Test("A line of the limit's length is accepted, with LF or CRLF; one byte more is not", arguments: [1, 7, 100])
     func limit(size: Int) {
         let line = String(repeating: "x", count: 100)
         for sizes in [[], Array(repeating: size, count: 300)] {
@@ -108,7 +108,7 @@ struct MessageSplitterTests {
         }
     }
 
-    @Test("Another limit holds for the line that is being read, wherever it was cut", arguments: [1, 50, 99, 150, 199])
+    @Test("A new limit applies to the line that is being read, wherever it was cut", arguments: [1, 50, 99, 150, 199])
     func anotherLimit(cut: Int) {
         let line = String(repeating: "x", count: 200)
         let stream = Array((line + "\nnext\n").utf8)
@@ -116,7 +116,7 @@ struct MessageSplitterTests {
         #expect(
             split(stream, sizes: [cut], limit: 1_000, laterLimit: 100)
                 == [.tooLarge(prefix: line, lineBytes: 200), .line("next")])
-        // What is being thrown away already stays so.
+        // A line that is already being discarded stays discarded.
         let isGone = cut > 101
         #expect(
             split(stream, sizes: [cut], limit: 100, laterLimit: 1_000)
@@ -143,7 +143,7 @@ struct MessageSplitterTests {
         #expect(split(Array("a\n".utf8), endsInput: true) == [.line("a")])
     }
 
-    @Test("Where the handler stops, the rest is left for later")
+    @Test("The rest is left for later if the handler stops")
     func stopping() {
         var splitter = MessageSplitter(maximumLineBytes: 100)
         var seen: [String] = []
@@ -160,7 +160,7 @@ struct MessageSplitterTests {
         #expect(!holdsPart)
     }
 
-    @Test("Every line is readable past its end")
+    @Test("The padding after every line is readable")
     func padding() {
         var splitter = MessageSplitter(maximumLineBytes: 100)
         for piece in ["{\"a\":", "1}\n"] {

@@ -6,7 +6,7 @@ import Testing
 struct NativeDialectTests {
     private func invalid(id: String? = nil) -> [Decoded] { [.problem(code: .messageInvalid, id: id)] }
 
-    @Test("A call carries what it said, and nothing where it said nothing")
+    @Test("A call has the members that were sent, and defaults for the others")
     func calls() {
         #expect(decode(#"{"task":"Echo"}"#) == [call("Echo")])
         #expect(
@@ -25,7 +25,7 @@ struct NativeDialectTests {
     }
 
     @Test(
-        "An id is handed back as it came",
+        "An id keeps its text",
         arguments: [
             #""a""#, "0", "-7", "12345678901234567890123456789", #""with \"quotes\" and \\""#, #""\u0041""#, "\"é\"",
         ])
@@ -34,7 +34,7 @@ struct NativeDialectTests {
     }
 
     @Test(
-        "What is no id makes no message",
+        "An invalid id makes the message invalid",
         arguments: [
             "null", "true", "1.5", "1e3", "123.4", "1234.5", "12345e6", "12345678.9", "-12E+34567", "{}", "[]", #""""#,
             #""\#(String(repeating: "x", count: 129))""#,
@@ -44,7 +44,7 @@ struct NativeDialectTests {
         #expect(decode(#"{"task":"t","callbackId":\#(id)}"#) == invalid())
     }
 
-    @Test("128 bytes of id are allowed, escapes counted as what they stand for")
+    @Test("An id has at most 128 bytes, with escapes counted as their characters")
     func longID() {
         let plain = "\"" + String(repeating: "x", count: 128) + "\""
         #expect(decode(#"{"task":"t","callbackId":\#(plain)}"#) == [call("t", id: plain)])
@@ -53,7 +53,7 @@ struct NativeDialectTests {
     }
 
     @Test(
-        "A bad field is reported with the id of its message",
+        "An invalid field is reported with the id of its message",
         arguments: [
             #""task":7"#, #""task":"""#, #""task":"t","timeout":0"#, #""task":"t","timeout":-1"#,
             #""task":"t","timeout":1.5"#, #""task":"t","timeout":"5""#, #""task":"t","progress":1"#,
@@ -66,12 +66,12 @@ struct NativeDialectTests {
         #expect(decode(#"{\#(fields),"callbackId":"id"}"#) == invalid(id: "\"id\""))
     }
 
-    @Test("Of two ids none is taken")
+    @Test("A message with two ids is refused, and neither id is returned")
     func twoIDs() {
         #expect(decode(#"{"task":"t","callbackId":"a","callbackId":"b"}"#) == invalid())
     }
 
-    @Test("A timeout beyond every clock counts as a year")
+    @Test("A timeout that is too long is limited to a year")
     func longTimeout() {
         let line = #"{"task":"t","timeout":99999999999999999999999999}"#
         #expect(decode(line) == [call("t", timeout: .seconds(366 * 24 * 3600))])
@@ -93,12 +93,12 @@ struct NativeDialectTests {
         #expect(decode(#"{"event":"e"}"#) == [.event(name: "e", data: "null")])
     }
 
-    @Test("A line that is neither object nor array is no message", arguments: ["1", "null", "\"task\"", "true"])
+    @Test("A line that is neither object nor array is invalid", arguments: ["1", "null", "\"task\"", "true"])
     func scalars(line: String) {
         #expect(decode(line) == invalid())
     }
 
-    @Test("The messages of a batch stand for themselves, and what is none is answered for itself")
+    @Test("Each message of a batch is decoded separately, and each invalid item is reported separately")
     func batch() {
         #expect(
             decode(#"[{"task":"a"},7,{"task":"b","callbackId":1},{"x":1},[]]"#)
@@ -106,7 +106,7 @@ struct NativeDialectTests {
         #expect(decode("[]") == invalid())
     }
 
-    @Test("A handler may stop within a batch and learns where to resume")
+    @Test("A handler may stop within a batch and receives the offset from which to resume")
     func stoppedBatch() {
         let decoder = MessageDecoder()
         let line = #"[{"task":"a"}, {"task":"b"}, {"task":"c"}]"#
@@ -117,7 +117,7 @@ struct NativeDialectTests {
         #expect(decode("[" + line.dropFirst(15)) == [call("b"), call("c")])
     }
 
-    @Test("Unknown fields, however many, are ignored")
+    @Test("Any number of unknown fields is ignored")
     func manyFields() {
         let fields = (0..<300).map { #""f\#($0)":\#($0)"# }.joined(separator: ",")
         #expect(decode("{\(fields),\"task\":\"t\"}") == [call("t")])

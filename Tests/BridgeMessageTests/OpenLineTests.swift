@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A line that takes several turns")
 struct OpenLineTests {
-    /// What the check of a grammar found.
+    /// The result of a check of the grammar.
     private struct Found: Equatable {
         var root: UInt8 = 0
         var members: [[UInt32]] = []
@@ -29,7 +29,7 @@ struct OpenLineTests {
         }
     }
 
-    /// A text checked at once, and in steps of so many bytes.
+    /// Checks a text at once, and in steps of `stepBytes` bytes.
     private func check(_ text: [UInt8], stepBytes: Int, depth: Int = 128) -> (atOnce: Found, inSteps: Found) {
         withPadding(text) { bytes in
             var parser = LineParser()
@@ -45,7 +45,7 @@ struct OpenLineTests {
 
     private static let stepBytes = [1, 2, 3, 7, 64, 4096]
 
-    @Test("is judged as at once: the same members, or the same fault at the same position", arguments: stepBytes)
+    @Test("has the same members, or the same fault at the same position, as in one step", arguments: stepBytes)
     func grammar(stepBytes: Int) {
         let values = GrammarTests.allowed + GrammarTests.forbidden
         let texts = values + values.map { #"{"a":"# + $0 + #", "b\n":[1,{}]}"# } + values.map { " [ " + $0 + ",0]" }
@@ -55,7 +55,7 @@ struct OpenLineTests {
         }
     }
 
-    @Test("is judged as at once where it has been mutated", arguments: 0..<20 as Range<UInt64>)
+    @Test("has the same result as in one step if it is mutated", arguments: 0..<20 as Range<UInt64>)
     func mutations(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for line in recordedTraffic {
@@ -68,7 +68,7 @@ struct OpenLineTests {
         }
     }
 
-    @Test("may be nested as deep as at once", arguments: [1, 2, 127, 128, 129, 1024, 1025])
+    @Test("may be nested as deep as in one step", arguments: [1, 2, 127, 128, 129, 1024, 1025])
     func depth(levels: Int) {
         let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         for depth in [1, 128, 2000] {
@@ -78,7 +78,7 @@ struct OpenLineTests {
     }
 
     @Test(
-        "takes a step for some bytes, whatever it consists of",
+        "needs steps in proportion to its bytes, whatever it consists of",
         arguments: ["0,", "1", "\\u0041", "é", " ", "[],", "\"\",", "true,"])
     func stepsAreShort(part: String) {
         let quotes = part == "\\u0041" || part == "é" ? "\"" : ""
@@ -88,19 +88,19 @@ struct OpenLineTests {
             let walk = LineWalk(OwnedLine(copying: bytes, empty), maximumDepth: 128)
             var steps = 1
             while !walk.step(bytes: 1000) { steps += 1 }
-            // An escape may reach past the end of a step.
+            // An escape may extend past the end of a step.
             #expect(steps >= text.utf8.count / 1010)
         }
     }
 
     // MARK: Messages
 
-    @Test("holds the same messages as at once", arguments: recordedTraffic + ["[]", "[7]", "  [ ] ", "", " "])
+    @Test("contains the same messages as in one step", arguments: recordedTraffic + ["[]", "[7]", "  [ ] ", "", " "])
     func messages(line: String) {
         #expect(decodeInSteps(line).items == decode(line))
     }
 
-    @Test("says before a batch's first item whether it is one of JSON-RPC")
+    @Test("reports before a batch's first item whether it is a batch of JSON-RPC")
     func kinds() {
         let rpc = #"{"jsonrpc":"2.0","method":"m","id":1}"#
         let long = #"{"jsonrpc":"2.0","method":"m","params":{"a":"\#(String(repeating: "x", count: 40_000))"}}"#
@@ -111,7 +111,7 @@ struct OpenLineTests {
         #expect(decodeInSteps(rpc).isRPC == nil)
     }
 
-    @Test("walks a long item of a batch in steps, and goes on behind it")
+    @Test("is processed in steps within a long item of a batch, and continues after it")
     func longItem() {
         let options = "[" + String(repeating: "0,", count: 40_000) + "0]"
         let line = #"[{"task":"a"},{"task":"b","options":\#(options)},{"task":"c"},{"task":"d","options":\#(options)}]"#
@@ -121,7 +121,7 @@ struct OpenLineTests {
         #expect(decodeInSteps(broken).items == decode(broken))
     }
 
-    @Test("stays whole where it goes to another daemon in the midst")
+    @Test("is handed over to another daemon whole, or as its remaining items")
     func rest() {
         let decoder = MessageDecoder()
         var splitter = MessageSplitter(maximumLineBytes: 1 << 24)
@@ -135,11 +135,11 @@ struct OpenLineTests {
             case .finished: break loop
             }
         }
-        // Lines of their own: what the batch is was said by its first item.
+        // The remaining items are separate lines, because the first item has determined the kind of the batch.
         #expect(open.rest == Array(#"{"task":"b"}"#.utf8) + [0x0A] + Array(#"{"task":"c"}"#.utf8) + [0x0A])
     }
 
-    @Test("is lines where it was the rest of a batch, also before its first step")
+    @Test("is handed over as separate lines if it was the rest of a batch, also before its first step")
     func restOfBatch() throws {
         let decoder = MessageDecoder()
         let line = Array(#"[{"task":"a"},{"task":"b"},{"task":"c"}]"#.utf8)
@@ -151,7 +151,7 @@ struct OpenLineTests {
         }
     }
 
-    @Test("is taken from the splitter that carried it over, and copied from one that did not")
+    @Test("is moved out of a splitter that held it, and copied otherwise")
     func splitter() {
         let decoder = MessageDecoder()
         var splitter = MessageSplitter(maximumLineBytes: 1 << 24)
@@ -174,7 +174,7 @@ struct OpenLineTests {
         #expect(tasks == [call("a"), call("b"), call("c")])
     }
 
-    @Test("is reported as deep, and refused where that is not allowed")
+    @Test("is reported as deep, and is refused if that is not allowed")
     func deep() {
         let options = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)
         let line = #"{"task":"t","options":\#(options)}"#

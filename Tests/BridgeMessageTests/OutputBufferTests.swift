@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Output that waits")
 struct OutputBufferTests {
-    /// A piece of text of this length, which no other number has.
+    /// Returns a text of this length that is different for each number.
     private func text(_ number: Int, bytes: Int) -> [UInt8] {
         Array("\(number):".utf8) + Array(repeating: UInt8(ascii: "a") + UInt8(number % 26), count: bytes)
     }
@@ -12,7 +12,7 @@ struct OutputBufferTests {
         bytes.withUnsafeBytes { output.append($0) }
     }
 
-    /// Takes all out, a few bytes at a time.
+    /// Takes all bytes out, at most `bytesAtOnce` at a time.
     private func drain(_ output: OutputBuffer, bytesAtOnce: Int) -> [UInt8] {
         var drained: [UInt8] = []
         while !output.isEmpty {
@@ -24,7 +24,7 @@ struct OutputBufferTests {
     }
 
     @Test(
-        "leaves in its order, however long it is and whatever is appended meanwhile",
+        "is taken in order, for any length and with more output appended meanwhile",
         arguments: [1_000, 70_000, 300_000])
     func order(bytes: Int) {
         let output = OutputBuffer()
@@ -43,7 +43,7 @@ struct OutputBufferTests {
         #expect(output.isEmpty && output.count == 0)
     }
 
-    @Test("stays where it is from a certain length on: what follows does not have it copied")
+    @Test("is not copied when more is appended, from a certain length on")
     func parts() {
         let output = OutputBuffer()
         append(text(0, bytes: 1_000_000), to: output)
@@ -52,7 +52,7 @@ struct OutputBufferTests {
         #expect(output.bytes.baseAddress == start)
     }
 
-    @Test("moves behind that of another buffer, and what is long is not copied", arguments: [10, 1_000_000])
+    @Test("moves behind the output of another buffer, and is not copied if it is long", arguments: [10, 1_000_000])
     func take(bytes: Int) {
         let output = OutputBuffer()
         let other = OutputBuffer()
@@ -67,12 +67,12 @@ struct OutputBufferTests {
         output.removeFirst(text(1, bytes: 10).count)
         #expect((output.bytes.baseAddress == start) == (bytes == 1_000_000))
         #expect(drain(output, bytesAtOnce: .max) == Array(expected.dropFirst(text(1, bytes: 10).count)))
-        // Both can be used on.
+        // Both buffers remain usable.
         append(text(6, bytes: 10), to: other)
         #expect(other.copy() == text(6, bytes: 10))
     }
 
-    @Test("becomes a shared line as a whole, whatever parts it is in")
+    @Test("becomes one shared line from all its parts")
     func sharedLine() {
         let output = OutputBuffer()
         for number in 0..<5 { append(text(number, bytes: 200_000), to: output) }
@@ -86,7 +86,7 @@ struct OutputBufferTests {
         #expect(empty.copy() == output.copy() + text(7, bytes: 3))
     }
 
-    @Test("loses its last byte again, without which it goes on")
+    @Test("continues after its last byte was removed")
     func removeLast() {
         let output = OutputBuffer()
         append(Array("ab\n".utf8), to: output)
@@ -95,7 +95,7 @@ struct OutputBufferTests {
         #expect(output.copy() == Array("abc".utf8))
     }
 
-    @Test("A descriptor goes beside the byte that follows it, and what is written next ends before the next one")
+    @Test("passes a descriptor with the byte after it, and ends each piece before the next descriptor")
     func descriptors() {
         let buffer = OutputBuffer()
         buffer.append("one")
@@ -112,7 +112,7 @@ struct OutputBufferTests {
         #expect(front() == ("e", nil))
         buffer.removeFirst(1)
         #expect(front() == ("two", -1))
-        // It was sent with the first of them.
+        // The descriptor was sent with the first byte.
         buffer.removeFirst(1)
         #expect(front() == ("wo", nil) && buffer.passedCount == 1)
         buffer.removeFirst(2)

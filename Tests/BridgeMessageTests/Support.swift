@@ -2,13 +2,13 @@ import BridgeJSON
 import BridgeMessage
 import Testing
 
-/// Hands `body` the bytes with the padding that every text must have.
+/// Calls `body` with the bytes, followed by the padding that every text must have.
 func withPadding<T>(_ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> T) -> T {
     let padded = Array(bytes) + Array(repeating: 0x22, count: MessageSplitter.paddingBytes)
     return padded.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
 }
 
-/// What a splitter makes of a stream, as values that can be compared.
+/// A line of a splitter as a comparable value.
 enum Piece: Equatable {
     case line(String)
     case tooLarge(prefix: String, lineBytes: Int)
@@ -22,9 +22,9 @@ enum Piece: Equatable {
     }
 }
 
-/// Splits `stream`, handed over in pieces of these sizes and then the rest, and ends the input where asked.
+/// Splits `stream`, passed in pieces of these sizes and then the rest, and ends the input if requested.
 ///
-/// - Parameter laterLimit: holds from the second piece on.
+/// - Parameter laterLimit: The limit from the second piece on.
 func split(
     _ stream: [UInt8], sizes: [Int] = [], limit: Int = 1000, laterLimit: Int? = nil, endsInput: Bool = false
 ) -> [Piece] {
@@ -45,7 +45,7 @@ func split(
     return pieces
 }
 
-/// What a decoder makes of a line, as values that can be compared.
+/// An item of a decoder as a comparable value.
 enum Decoded: Equatable {
     case call(task: String, options: String, id: String?, timeout: Duration?, progress: Bool, session: UInt64?)
     case callback(id: String, result: String?, error: String?)
@@ -84,10 +84,10 @@ enum Decoded: Equatable {
     }
 }
 
-/// Everything that a line decodes to.
+/// Returns everything that a line decodes to.
 func decode(_ line: String) -> [Decoded] { decode(Array(line.utf8)) }
 
-/// Everything that a line decodes to.
+/// Returns everything that a line decodes to.
 func decode(_ line: [UInt8]) -> [Decoded] {
     let decoder = MessageDecoder()
     var items: [Decoded] = []
@@ -100,10 +100,10 @@ func decode(_ line: [UInt8]) -> [Decoded] {
     return items
 }
 
-/// Everything that a line decodes to in steps, and whether it is a batch of JSON-RPC's: nil where it is no batch.
+/// Returns everything that a line decodes to in steps, and whether it is a batch of JSON-RPC; `nil` if it is no batch.
 func decodeInSteps(_ line: String) -> (items: [Decoded], isRPC: Bool??) { decodeInSteps(Array(line.utf8)) }
 
-/// Everything that a line decodes to in steps, and whether it is a batch of JSON-RPC's: nil where it is no batch.
+/// Returns everything that a line decodes to in steps, and whether it is a batch of JSON-RPC; `nil` if it is no batch.
 func decodeInSteps(_ line: [UInt8]) -> (items: [Decoded], isRPC: Bool??) {
     let decoder = MessageDecoder()
     var splitter = MessageSplitter(maximumLineBytes: 1 << 24)
@@ -122,7 +122,7 @@ func decodeInSteps(_ line: [UInt8]) -> (items: [Decoded], isRPC: Bool??) {
     }
 }
 
-/// A plain call, for comparing.
+/// Returns a plain call for comparison.
 func call(
     _ task: String, _ options: String = "{}", id: String? = nil, timeout: Duration? = nil, progress: Bool = false,
     session: UInt64? = nil
@@ -130,7 +130,7 @@ func call(
     .call(task: task, options: options, id: id, timeout: timeout, progress: progress, session: session)
 }
 
-/// Traffic as clients send it, good and bad, one message a line.
+/// Traffic as clients send it, valid and invalid, one message a line.
 let recordedTraffic: [String] = [
     #"{"task":"Alert","options":{"content":"Delete \"all\" files? 你好 🎉","btn":"OK"},"callbackId":"cb_1_171"}"#,
     #"{"callbackId":42,"task":"persistence.create","options":{"table":"notes","record":{"n":12345678901234567890123}}}"#,

@@ -6,7 +6,7 @@ import Testing
 @Suite("A URL's query")
 struct URLQueryTests {
     @Test(
-        "means what application/x-www-form-urlencoded says, whatever stands in it", arguments: 0..<400 as Range<UInt64>)
+        "is decoded as application/x-www-form-urlencoded, whatever it contains", arguments: 0..<400 as Range<UInt64>)
     func meaning(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<10 {
@@ -21,7 +21,7 @@ struct URLQueryTests {
         }
     }
 
-    @Test("has no name twice, however it is written")
+    @Test("has no name twice, in any spelling")
     func twins() {
         #expect(Self.read(Self.message("a=1&b=2&c=3"))?.count == 3)
         for query in ["a=1&a=2", "a&a", "a=1&b=2&%61=3", "=1&=2", "x=1&a%20b=&a+b=", "%22=1&%22=2"] {
@@ -29,7 +29,7 @@ struct URLQueryTests {
         }
     }
 
-    @Test("has names that are compared by bytes: é in its two forms is two names")
+    @Test("has names that are compared by their bytes: é in its two forms is two names")
     func forms() {
         let options = Self.call(Self.message("%C3%A9=1&e%CC%81=2"))?.options
         #expect(options == Array("{\"\u{e9}\":\"1\",\"e\u{301}\":\"2\"}".utf8))
@@ -42,7 +42,7 @@ struct URLQueryTests {
         #expect(Self.read(Self.message(query(1025))) == nil)
     }
 
-    @Test("belongs to a URL of at most 65,536 bytes, whatever makes it long")
+    @Test("belongs to a URL of at most 65,536 bytes, whichever part is long")
     func length() {
         let query = "jxaction://scan?a="
         let rest = String(repeating: "x", count: 65_536 - query.utf8.count)
@@ -52,7 +52,7 @@ struct URLQueryTests {
         #expect(Self.call(#"{"url":"jxaction://\#(rest)xxxxxxxx"}"#) == nil)
     }
 
-    @Test("has names of one length at a price that grows as their number does")
+    @Test("takes linear time for many names of one length")
     func price() {
         let prefix = String(repeating: "x", count: 55)
         func time(_ count: Int) -> Double {
@@ -63,7 +63,7 @@ struct URLQueryTests {
         #expect(Self.read(Self.message("\(prefix)a&\(prefix)b&\(prefix)a")) == nil)
     }
 
-    @Test("is read the same with any scheme's letters and any slashes in the path")
+    @Test("is read with any letter case of the scheme and any slashes in the path")
     func paths() {
         for url in [
             "jxaction://scan/it?a=1", "JXAction://scan/it?a=1", "jxaction:scan/it?a=1", "jxaction:///scan//it/?a=1",
@@ -74,7 +74,7 @@ struct URLQueryTests {
         }
     }
 
-    @Test("names a task in UTF-8, or none")
+    @Test("belongs to a URL that names a task in valid UTF-8")
     func taskNames() {
         #expect(Self.call(#"{"url":"jxaction://scan/%E5%BC%B9"}"#)?.task == "scan.弹")
         for path in ["%BC%B9", "scan/%ff", "é%a9", "%E5/%BC%B9", "%ED%A0%80"] {
@@ -82,9 +82,9 @@ struct URLQueryTests {
         }
     }
 
-    // MARK: What a query means, slowly
+    // MARK: Reference implementation
 
-    /// The pairs; nil: it is none, or bears a name twice.
+    /// Returns the pairs; `nil` if the query is invalid or contains a name twice.
     private static func reference(_ query: [UInt8]) -> [String: String]? {
         var pairs: [String: String] = [:]
         let whole = query.prefix { $0 != UInt8(ascii: "#") }
@@ -116,7 +116,7 @@ struct URLQueryTests {
 
     // MARK: Lines
 
-    /// A query of up to seventy bytes, mostly plain, so that runs cross the blocks in which they are copied.
+    /// Returns a query of up to seventy bytes, mostly plain, whose runs cross the blocks in which they are copied.
     private static func query(_ generator: inout SeededGenerator) -> [UInt8] {
         let pieces = [
             "a", "b", "cd", "plain", "0123456789abcdef", "name", "=", "=", "&", "&", "+", "%20", "%41", "%22", "%5C",
@@ -137,7 +137,7 @@ struct URLQueryTests {
 
     private static func message(_ query: String) -> String { #"{"url":"jxaction://task?\#(query)"}"# }
 
-    /// The options of the call that the line is.
+    /// Returns the options of the call in a line; `nil` if the line is not a call.
     private static func read(_ line: String) -> [String: String]? {
         guard let options = call(line)?.options, let object = try? JSON(parsing: options).objectValue else {
             return nil

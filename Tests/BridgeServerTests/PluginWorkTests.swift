@@ -10,7 +10,7 @@ struct PluginWorkTests {
     @Test("Calls of the daemon's own user do not wait for work that the daemon does for a plugin")
     func ownTurns() async throws {
         let daemon = try ServerOfTest()
-        // Somebody else is connected: the loop is shared.
+        // Another user is connected, so that the loop is shared.
         let other = daemon.server.scheduler.add(.uid(4_000))
         let account = UserAccount(
             uid: daemon.runtime.rights.policy.daemonUID, isTrusted: true, plugin: 7, daemon.runtime.quotas.values)
@@ -29,7 +29,7 @@ struct PluginWorkTests {
     }
 }
 
-/// Goes on until a test ends it.
+/// Continues until a test ends it.
 private final class LastingJob: StepJob {
     let session: Session? = nil
     var isDone = false

@@ -6,7 +6,7 @@ import Logging
 @testable import BridgeServer
 @testable import TaskRuntime
 
-/// A lane that works when a test calls it.
+/// A lane that runs a job only when a test calls it.
 final class HeldLane: WorkLane {
     private var waiting: [() -> Void] = []
     var count: Int { waiting.count }
@@ -29,7 +29,7 @@ final class ServerOfTest {
     private let folder = "/tmp/trestle-\(UUID().uuidString.prefix(13))"
 
     init(_ limits: RuntimeLimits = RuntimeLimits()) throws {
-        // It stands still: no call ends by time, however long other tests hold the loop.
+        // The clock does not advance: no call times out, however long other tests hold the loop.
         let clock = ManualRuntimeClock()
         let log = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         runtime = TaskRuntime(
@@ -49,7 +49,7 @@ final class ServerOfTest {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Turns the loop until the condition holds: the suite's time limit ends what never comes.
+    /// Turns the loop until the condition holds. The suite's time limit ends a wait in vain.
     func turn(until condition: () -> Bool) async -> Bool {
         while !condition() {
             if Task.isCancelled { return false }
@@ -58,7 +58,7 @@ final class ServerOfTest {
         return true
     }
 
-    /// Turns the loop for much longer than the condition would take to hold.
+    /// Turns the loop much longer than the condition would need. Returns whether the condition never held.
     func turnsInVain(for condition: () -> Bool) async -> Bool {
         for _ in 0..<200 {
             if condition() { return false }
@@ -87,7 +87,7 @@ final class ClientOfTest: UnixStreamDelegate {
     func endInput() { stream.shutdownWrite() }
     func close() { stream.close() }
 
-    /// What came so far.
+    /// The messages received so far.
     var messages: [JSON] {
         received.split(separator: UInt8(ascii: "\n")).compactMap { try? JSON(parsing: Array($0)) }
     }
@@ -99,7 +99,7 @@ final class ClientOfTest: UnixStreamDelegate {
     func failed(_ error: SystemError) {}
 }
 
-/// One turn of the loop.
+/// Waits for one turn of the loop.
 @LoopActor
 private func turnOfLoop() async {
     await withCheckedContinuation { continuation in

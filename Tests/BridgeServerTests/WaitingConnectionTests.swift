@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Connections whose input waits", .timeLimit(.minutes(10))) @LoopActor
 struct WaitingConnectionTests {
-    /// A registration that is read in the lane: further input waits.
+    /// A registration that is read in the lane, so that further input waits.
     private static let registration =
         #"{"task":"bridge.register","options":{"tasks":["t"],"descriptions":{"t":{"options":{"pattern":"a"}}}},"#
         + #""callbackId":"r"}"#
 
-    /// A client whose input waits for the lane.
+    /// Returns a client whose input waits for the lane.
     private func waitingClient(_ daemon: ServerOfTest) async throws -> (client: ClientOfTest, session: Session) {
         let client = try daemon.client()
         client.send(Self.registration)
@@ -22,7 +22,7 @@ struct WaitingConnectionTests {
         return (client, try #require(daemon.runtime.session(daemon.runtime.lastSession)))
     }
 
-    @Test("A client that goes while its input waits for the lane, and had sent nothing more, is gone at once")
+    @Test("A client that disconnects while its input waits, without further input, is removed at once")
     func parked() async throws {
         let daemon = try ServerOfTest()
         let (client, session) = try await waitingClient(daemon)
@@ -35,7 +35,7 @@ struct WaitingConnectionTests {
         await daemon.stop()
     }
 
-    @Test("One that had sent more is heard to the end, whether that has been read or not", arguments: [true, false])
+    @Test("Further input of a disconnected client is processed, whether it was read or not", arguments: [true, false])
     func heard(isRead: Bool) async throws {
         let daemon = try ServerOfTest()
         let listener = try daemon.client()
@@ -61,7 +61,7 @@ struct WaitingConnectionTests {
         await daemon.stop()
     }
 
-    @Test("One that ends its input alone is answered")
+    @Test("A client that only ends its input is answered")
     func halfClosed() async throws {
         let daemon = try ServerOfTest()
         let (client, _) = try await waitingClient(daemon)
@@ -76,7 +76,7 @@ struct WaitingConnectionTests {
         await daemon.stop()
     }
 
-    @Test("One that has too much to read when its input may go on, and goes, is gone at once")
+    @Test("A client with too much unread output is removed at once when it disconnects")
     func unread() async throws {
         let daemon = try ServerOfTest()
         let (client, session) = try await waitingClient(daemon)
@@ -84,7 +84,7 @@ struct WaitingConnectionTests {
         unread.withUnsafeBytes { session.output.append($0) }
         client.send(#"{"task":"bridge.ping"}"#)
         daemon.lane.runNext()
-        // Its turn has come, and it is not read on.
+        // Its turn has come, but the server does not continue to read.
         #expect(await daemon.turn { daemon.server.connections.values.contains { $0.waitsForReader } })
         client.close()
         #expect(await daemon.turn { daemon.server.connections.isEmpty })
@@ -92,7 +92,7 @@ struct WaitingConnectionTests {
         await daemon.stop()
     }
 
-    @Test("A stopping daemon reads on from a session that has got a call, though not while another's line is at work")
+    @Test("A stopping daemon continues to read from a session that received a call, but not within that call")
     func readOn() async throws {
         let daemon = try ServerOfTest()
         let provider = try daemon.client()
@@ -105,11 +105,11 @@ struct WaitingConnectionTests {
         provider.send(#"{"task":"bridge.ping","callbackId":2}"#)
         #expect(await daemon.turnsInVain { provider.messages.count == 2 })
         connection.readOn()
-        // Not here and now.
+        // Reading does not continue within this call.
         #expect(connection.isHeld)
         #expect(await daemon.turn { provider.messages.count == 2 })
         #expect(!connection.isHeld)
-        // Who was closed meanwhile stays so.
+        // A connection that was closed meanwhile stays closed.
         daemon.server.hold()
         connection.readOn()
         connection.abandon()

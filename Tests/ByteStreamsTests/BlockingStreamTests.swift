@@ -4,7 +4,7 @@ import ByteStreams
 import Synchronization
 import Testing
 
-/// Chunks to read, or none until the wait is cancelled; and what was written.
+/// An end of a stream in memory: it returns chunks, or waits until it is cancelled, and stores written bytes.
 private final class MemoryEnd: ByteSource, ByteSink {
     private struct State {
         var chunks: [[UInt8]]
@@ -27,7 +27,7 @@ private final class MemoryEnd: ByteSource, ByteSink {
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var left: BridgeError? { state.withLock { $0.left } }
 
-    /// Returns when a read waits.
+    /// Waits until a read waits.
     func isWaiting() async { for await _ in waiting.stream { return } }
 
     var announcement: ByteReader.Announcement? { get async { nil } }
@@ -45,11 +45,11 @@ private final class MemoryEnd: ByteSource, ByteSink {
     func leave(_ error: BridgeError) { state.withLock { $0.left = error } }
 }
 
-@Suite("Streams on threads that block", .timeLimit(.minutes(20)))
+@Suite("Streams on blocking threads", .timeLimit(.minutes(20)))
 struct BlockingStreamTests {
     private let threads = BlockingThreads(name: "stream")
 
-    @Test("A thread reads chunk by chunk, until the end")
+    @Test("A thread reads chunk by chunk until the end")
     func read() async throws {
         let reader = ByteReader("stream:1", MemoryEnd([[1, 2], [3]]))
         let chunks = try await threads.run {
@@ -73,7 +73,7 @@ struct BlockingStreamTests {
         #expect(end.written == [1, 2, 3] && end.isClosed)
     }
 
-    @Test("What the body throws ends the stream")
+    @Test("An error of the body ends the stream")
     func fails() async {
         let end = MemoryEnd()
         let stream = ByteStream("stream:1", end)
@@ -85,7 +85,7 @@ struct BlockingStreamTests {
         #expect(end.left?.code == "disk.full" && !end.isClosed)
     }
 
-    @Test("A read that waits ends where the Swift task is cancelled that waits for the thread")
+    @Test("A waiting read ends when the Swift task that waits for its thread is cancelled")
     func cancelled() async {
         let end = MemoryEnd(waits: true)
         let reader = ByteReader("stream:1", end)
@@ -96,7 +96,7 @@ struct BlockingStreamTests {
         #expect(error?.code == .callCancelled)
     }
 
-    @Test("Where nothing may block, both are refused: in a Swift task, and on the thread that moves the bytes")
+    @Test("Blocking calls are refused in a Swift task and on the thread that moves the bytes")
     func refused() async {
         #expect(refusal { () throws(BridgeError) in try ByteReader("stream:1", MemoryEnd()).readBlocking() })
         let own = MemoryEnd(isOwnThread: true)
@@ -106,7 +106,7 @@ struct BlockingStreamTests {
         #expect(!own.isClosed)
     }
 
-    /// Whether it is refused because it would block.
+    /// Whether `body` is refused because it would block.
     private func refusal(_ body: () throws(BridgeError) -> [UInt8]?) -> Bool {
         do throws(BridgeError) {
             _ = try body()

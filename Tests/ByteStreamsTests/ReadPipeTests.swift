@@ -3,9 +3,9 @@ import ByteStreams
 import TestSupport
 import Testing
 
-@Suite("A reader whose end is a pipe")
+@Suite("The state of a reader on a pipe")
 struct ReadPipeTests {
-    /// What the steps are called here.
+    /// Returns a name for a step.
     private func name(_ step: ReadPipe.Step) -> String {
         switch step {
         case .bytes(let bytes): "\(bytes.count) bytes"
@@ -17,7 +17,7 @@ struct ReadPipeTests {
 
     private let failure = Result<UInt64, BridgeError>.failure(BridgeError(.streamClosed, "the writer left"))
 
-    @Test("It reads what is there, waits, and has all where the count is right, whether the pipe has ended or not")
+    @Test("Reads available bytes, waits, and is complete if the count is right, whether or not the pipe ended")
     func complete() {
         for isEnded in [false, true] {
             var pipe = ReadPipe()
@@ -29,18 +29,18 @@ struct ReadPipeTests {
         }
     }
 
-    @Test("Bytes that are still in the pipe come first, when the daemon has said how many there are")
+    @Test("Bytes in the pipe come first, even if the daemon has already sent their count")
     func behind() {
         var pipe = ReadPipe()
         pipe.outcome = .success(3)
         #expect(name(pipe.next { [1, 2] }) == "2 bytes")
-        // The last one is on its way.
+        // The last byte has not arrived yet.
         #expect(name(pipe.next { nil }) == "wait for bytes")
         #expect(name(pipe.next { [3] }) == "1 bytes")
         #expect(name(pipe.next { nil }) == "all 3")
     }
 
-    @Test("A pipe that ends with fewer bytes than there are is an error")
+    @Test("A pipe that ends with too few bytes is an error")
     func cut() {
         var pipe = ReadPipe()
         _ = pipe.next { [1] }
@@ -48,7 +48,7 @@ struct ReadPipeTests {
         #expect(name(pipe.next { [] }) == "stream.invalid")
     }
 
-    @Test("An error comes behind the bytes that are in the pipe, whether that has ended or not")
+    @Test("An error comes after the bytes in the pipe, whether or not the pipe has ended")
     func failed() {
         for isEnded in [false, true] {
             var pipe = ReadPipe()
@@ -58,7 +58,7 @@ struct ReadPipeTests {
         }
     }
 
-    @Test("Whatever comes in which order, it never has all but with every byte, and never waits without a reason")
+    @Test("Is complete only with every byte and waits only for a reason, in random sequences")
     func anything() {
         var random = SeededGenerator(seed: 4)
         for _ in 0..<500 {

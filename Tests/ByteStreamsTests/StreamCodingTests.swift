@@ -15,7 +15,7 @@ private struct NewPhoto: Codable {
     var photo: ByteStream
 }
 
-/// An end of a stream that notes what is done with it.
+/// An end of a stream that records whether it was left.
 private final class NotedEnd: ByteSource, ByteSink, @unchecked Sendable {  // one thread
     private(set) var isLeft = false
     var announcement: ByteReader.Announcement? { get async { nil } }
@@ -44,7 +44,7 @@ struct StreamCodingTests {
         }
     }
 
-    @Test("A reader takes the end of the stream that its member names, and leaves it when it is no longer held")
+    @Test("A reader takes the end of the stream that its member names, and leaves it when it is released")
     func reader() throws {
         let readers = NotedReaders()
         do {
@@ -55,14 +55,14 @@ struct StreamCodingTests {
         #expect(readers.ends[0].end.isLeft)
     }
 
-    @Test("Readers stand in arrays, and a missing one is nil")
+    @Test("Readers can be in arrays, and a missing reader is nil")
     func several() throws {
         let readers = NotedReaders()
         let album = try decode(Album.self, ["photos": ["stream:1", "stream:2"]], readers).get()
         #expect(album.cover == nil && album.photos.map(\.name) == ["stream:1", "stream:2"])
     }
 
-    @Test("The ends that were taken are left where another member does not fit")
+    @Test("If another member is invalid, the ends that were taken are left")
     func partly() {
         let readers = NotedReaders()
         guard case .failure = decode(Album.self, ["photos": ["stream:1", 7]], readers) else {
@@ -72,7 +72,7 @@ struct StreamCodingTests {
         #expect(readers.ends.count == 1 && readers.ends[0].end.isLeft)
     }
 
-    @Test("Another text is refused with its place, and takes no end", arguments: ["", "photo.png", "Stream:1"])
+    @Test("Other text is refused with its path, and no end is taken", arguments: ["", "photo.png", "Stream:1"])
     func noName(text: String) {
         let readers = NotedReaders()
         guard case .failure(let mismatch) = decode(Photo.self, ["photo": .string(text)], readers) else {
@@ -83,7 +83,7 @@ struct StreamCodingTests {
         #expect(readers.ends.isEmpty)
     }
 
-    @Test("A reader is decoded only where there is a call, and never encoded")
+    @Test("A reader is decoded only within a call, and never encoded")
     func elsewhere() throws {
         guard case .failure(let mismatch) = decode(Photo.self, ["photo": "stream:1"], nil) else {
             Issue.record("no call, and yet a reader")
@@ -95,7 +95,7 @@ struct StreamCodingTests {
         #expect(error?.path == "$.photo" && error?.reason.contains("cannot be sent") == true)
     }
 
-    @Test("A stream that is written is its name in JSON, and is not decoded")
+    @Test("A written stream is encoded as its name, and never decoded")
     func written() throws {
         let json = try JSONCoding.json(NewPhoto(photo: ByteStream("stream:1", NotedEnd())))
         #expect(json == ["photo": "stream:1"])
@@ -106,7 +106,7 @@ struct StreamCodingTests {
         #expect(mismatch.expected.contains("ByteReader"))
     }
 
-    @Test("The schema of both says that the string is a stream")
+    @Test("The schema of both types marks the string as a stream")
     func schema() throws {
         let stream: JSON = ["type": "string", "format": "trestle-stream"]
         #expect(try JSONSchema.derive(from: Photo.self)["properties"]?["photo"] == stream)

@@ -2,7 +2,7 @@ import BridgeJSON
 import ByteStreams
 import Testing
 
-@Suite("What the daemon's answers about a stream mean")
+@Suite("The daemon's answers about streams")
 struct StreamMessagesTests {
     private func error<R>(_ body: () throws(BridgeError) -> R) -> BridgeError? {
         do throws(BridgeError) {
@@ -13,7 +13,7 @@ struct StreamMessagesTests {
         }
     }
 
-    @Test("The end is an error unless as many bytes have come as were written")
+    @Test("The end is an error unless all written bytes were received")
     func count() throws {
         var read = ReadBytes()
         #expect(try read.take(StreamChunk(["base64": "AAAA"])) == [0, 0, 0])
@@ -32,7 +32,7 @@ struct StreamMessagesTests {
         #expect(error { () throws(BridgeError) in try read.take(StreamChunk(answer)) }?.code == .streamInvalid)
     }
 
-    @Test("What the maker says of the bytes comes with the first of them")
+    @Test("The announcement is taken from the first chunk")
     func announcement() throws {
         var read = ReadBytes()
         #expect(read.announcement == nil)
@@ -41,7 +41,7 @@ struct StreamMessagesTests {
         #expect(read.announcement?.type == "image/png" && read.announcement?.totalBytes == 6)
     }
 
-    @Test("A receipt that is not complete says who ended the stream, after how many bytes, and why")
+    @Test("An incomplete receipt is an error with the end's originator, byte count and reason")
     func receipt() {
         #expect(error { () throws(BridgeError) in try StreamReceipt(["complete": true, "bytes": 3]).check() } == nil)
         let given: JSON = ["code": "album.full", "message": "the album is full"]
@@ -55,7 +55,7 @@ struct StreamMessagesTests {
         #expect(failure?.data?["by"] == "reader" && failure?.data?["bytes"] == 3)
     }
 
-    @Test("The reason of an end is cut to 600 bytes of JSON", arguments: ["a", "\"", "\u{1}", "\u{1F600}"])
+    @Test("The reason of an end is limited to 600 bytes of JSON", arguments: ["a", "\"", "\u{1}", "\u{1F600}"])
     func reason(unit: String) {
         let text = String(repeating: unit, count: 3_000)
         let reason = StreamOptions.leave(BridgeError(.internal, text))["error"]?["message"] ?? .null
@@ -65,13 +65,13 @@ struct StreamMessagesTests {
         #expect(StreamOptions.leave(BridgeError(.internal, unit))["error"]?["message"]?.stringValue == unit)
     }
 
-    @Test("A piece fits into a message, however short these may be", arguments: [1_024, 2_048, 32_768, 1 << 20])
+    @Test("A piece fits into a message, however small the message limit is", arguments: [1_024, 2_048, 32_768, 1 << 20])
     func pieces(messageBytes: Int) {
         let size = StreamRoom(bytes: 1 << 20, messageBytes: messageBytes).size(of: 1 << 20)
         #expect(size > 0 && Base64Coding.textBytes(of: size) + 200 <= messageBytes)
     }
 
-    @Test("A writer never has more unanswered than its room, whatever the sizes and the answers are")
+    @Test("A writer never has more unanswered bytes than its window, for random sizes and answers")
     func room() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -23,12 +23,12 @@ struct CloseWebTaskTests {
 
     private func number(of session: TestSession) async -> JSON { .number(JSONNumber(await session.number)) }
 
-    @Test("The plugin stands its own check")
+    @Test("The plugin passes its own check")
     func conformance() throws {
         try Plugin.closeWeb().check()
     }
 
-    @Test("A page that closes itself gets its answer, then the event, then the end")
+    @Test("A page that closes itself gets the answer, then the event, then the end")
     func ownSession() async throws {
         try await withBridge { bridge, other in
             try await other.subscribe("session.closed")
@@ -54,7 +54,7 @@ struct CloseWebTaskTests {
         }
     }
 
-    @Test("Another session hears of its end, and who closed it gets the answer")
+    @Test("Another session gets the event and is closed, and the caller gets the answer")
     func anotherSession() async throws {
         try await withBridge { bridge, page in
             let other = await bridge.session()
@@ -70,7 +70,7 @@ struct CloseWebTaskTests {
         }
     }
 
-    @Test("A session that is not there cannot be closed, nor one twice")
+    @Test("A session that does not exist or was closed cannot be closed")
     func noSession() async throws {
         try await withBridge { bridge, page in
             #expect(await error(page, ["session": 4711])?.code == .sessionNotFound)
@@ -82,7 +82,7 @@ struct CloseWebTaskTests {
     }
 
     @Test(
-        "What is no session's number is refused with its place",
+        "An invalid session number is refused with its path",
         arguments: [
             #"{"session":"7"}"#, #"{"session":-1}"#, #"{"session":0}"#, #"{"session":1.5}"#, #"{"session":{}}"#,
         ])
@@ -95,7 +95,7 @@ struct CloseWebTaskTests {
         }
     }
 
-    @Test("Closing twice at once is answered twice and harms nobody")
+    @Test("Two concurrent calls for the same session are both answered without an error")
     func twice() async throws {
         try await withBridge { bridge, page in
             let other = await bridge.session()

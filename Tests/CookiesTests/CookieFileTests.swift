@@ -4,7 +4,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("Files of cookies, and cookies of requests", .timeLimit(.minutes(20)))
+@Suite("Cookie files, and cookies of requests", .timeLimit(.minutes(20)))
 struct CookieFileTests {
     private static let file = """
         # Netscape HTTP Cookie File
@@ -14,7 +14,7 @@ struct CookieFileTests {
         """
 
     @Test(
-        "What was imported is exported as it came, and lines that are no cookies are reported",
+        "An imported file is exported unchanged, and invalid lines are reported",
         arguments: PluginEnvironment.all)
     func netscape(environment: PluginEnvironment) async throws {
         try await withPlugin(.cookies(), in: environment) { bridge in
@@ -32,7 +32,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("The form json has everything, in parts that fit into messages")
+    @Test("The json format has all attributes, in parts that fit into messages")
     func json() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -59,7 +59,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("What no server could set is refused, one by one; a file that is too long as a whole")
+    @Test("Invalid cookies are refused one by one, and a list that is too long is refused as a whole")
     func refused() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -86,7 +86,7 @@ struct CookieFileTests {
     }
 
     @Test(
-        "A file of any length goes as a stream, in both forms; what is refused is reported by its line",
+        "A file of any length is transferred as a stream in both formats; refused lines are reported",
         arguments: PluginEnvironment.all)
     func streams(environment: PluginEnvironment) async throws {
         try await withPlugin(.cookies(), in: environment) { bridge in
@@ -113,7 +113,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("A stream whose lines are too long, or mostly none, is no file of cookies")
+    @Test("A stream with too long or mostly invalid lines is refused")
     func strangeStreams() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -130,7 +130,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("A partitioned cookie stands in no file of netscape; a comment names it")
+    @Test("The netscape format omits a partitioned cookie and names it in a comment")
     func leftOut() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -142,7 +142,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("Pages export nothing, attach to nothing, and ask for no header")
+    @Test("Pages must not call the tasks for programs and containers")
     func pages() async throws {
         try await withCookies { bridge in
             let page = await bridge.session(origin: "https://a.example")
@@ -157,7 +157,7 @@ struct CookieFileTests {
         }
     }
 
-    @Test("Of a request the header has what its site lets through, and lines of its answer are taken or reported")
+    @Test("cookies.take applies the request's site, and cookies.put stores or refuses each line")
     func requests() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()

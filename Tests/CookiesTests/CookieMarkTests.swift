@@ -6,7 +6,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("What others may keep in mind about cookies")
+@Suite("The change mark and cookieless hosts")
 struct CookieMarkTests {
     private func with(_ body: (EngineUnderTest, ChangeMark) throws -> Void) throws {
         let stage = try EngineUnderTest()
@@ -18,7 +18,7 @@ struct CookieMarkTests {
         try stage.call(TakeTask(service: stage.service), ["url": url], uid: uid)
     }
 
-    @Test("A host is cookieless where no cookie is of its registrable domain, whatever the request")
+    @Test("A host is cookieless if its registrable domain has no cookie, whatever the request")
     func cookieless() throws {
         try with { stage, _ in
             #expect(try take(stage, "https://a.example/") == ["header": "", "cookieless": true])
@@ -31,7 +31,7 @@ struct CookieMarkTests {
         }
     }
 
-    @Test("The mark changes with each cookie that is set, and neither with requests nor where cookies go")
+    @Test("The mark changes when a cookie is set, but not with requests, removals or private profiles")
     func mark() throws {
         try with { stage, mark in
             var before = try #require(mark.value)
@@ -49,7 +49,7 @@ struct CookieMarkTests {
         }
     }
 
-    @Test("It changes when the store is opened: anything may be different")
+    @Test("The mark changes when the store is opened, because anything may be different")
     func opened() throws {
         try with { stage, mark in
             let before = mark.value
@@ -58,7 +58,7 @@ struct CookieMarkTests {
         }
     }
 
-    @Test("A cookie is not acknowledged, nor there, where the mark cannot be changed")
+    @Test("A cookie is not stored if the mark cannot be changed")
     func failure() throws {
         try with { stage, _ in
             unlink(stage.path + ".changed")

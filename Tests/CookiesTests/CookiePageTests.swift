@@ -5,7 +5,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("What a page may do with cookies", .timeLimit(.minutes(20)))
+@Suite("Cookie access of pages", .timeLimit(.minutes(20)))
 struct CookiePageTests {
     private static let origin = "https://shop.example"
 
@@ -15,7 +15,7 @@ struct CookiePageTests {
         }
     }
 
-    @Test("A page sees the cookies of its own host, without HttpOnly ones and those of others")
+    @Test("A page sees the cookies of its own host, but no HttpOnly cookies and no other hosts")
     func seeing() async throws {
         try await withPage { local, page in
             try await local.set("https://shop.example/", "open=1")
@@ -31,7 +31,7 @@ struct CookiePageTests {
         }
     }
 
-    @Test("A page whose origin has its host in another script has the cookies of the host's A-labels")
+    @Test("A page with an internationalized host has the cookies of the host's A-labels")
     func international() async throws {
         try await withCookies { bridge in
             let (local, page) = (await bridge.session(), await bridge.session(origin: "https://bücher.example"))
@@ -40,7 +40,7 @@ struct CookiePageTests {
         }
     }
 
-    @Test("A page sets cookies by lines of its own URL, and cannot touch HttpOnly ones or other sites")
+    @Test("A page sets cookies only by lines for its own host, and cannot change HttpOnly cookies")
     func setting() async throws {
         try await withPage { local, page in
             try await local.set("https://shop.example/", "secret=1; HttpOnly")
@@ -64,7 +64,7 @@ struct CookiePageTests {
         }
     }
 
-    @Test("A page's watch has what the page sees, and no names of HttpOnly cookies")
+    @Test("A page's watch reports only visible cookies, and no names of HttpOnly cookies")
     func watching() async throws {
         try await withPage { local, page in
             let since = try await page.call("cookies.watch")["version"] ?? nil
@@ -75,7 +75,7 @@ struct CookiePageTests {
             let event = await page.nextEvent().data
             #expect(event["changes"]?.arrayValue?.count == 1)
             #expect(event["changes"]?[0]?["cookie"]?["name"] == "open")
-            // Version 0 is that of a profile without cookies; it begins elsewhere.
+            // Version 0 means a profile without cookies; the first cookie starts at another version.
             #expect(since == 0)
             let version = event["version"]?.int64Value ?? 0
             let missed = try await page.call("cookies.watch", ["since": .number(JSONNumber(version - 4))])
@@ -83,7 +83,7 @@ struct CookiePageTests {
         }
     }
 
-    @Test("A page that is none of http or https has no cookies")
+    @Test("A page whose origin is not http or https has no cookies")
     func otherOrigins() async throws {
         try await withCookies { bridge in
             let page = await bridge.session(origin: "app://notes")
@@ -95,7 +95,7 @@ struct CookiePageTests {
 
 @Suite("Values of HttpOnly cookies", .timeLimit(.minutes(20)))
 struct CookieSecretsTests {
-    @Test("Without the permission cookies.secrets a program of the user sees all cookies, not those values")
+    @Test("Without the permission cookies.secrets, local callers see HttpOnly cookies without values")
     func permission() throws {
         var cookie = Cookie(
             name: Array("id".utf8), value: Array("7".utf8), host: try Host(ascii: "a.example"),

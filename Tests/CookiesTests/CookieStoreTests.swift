@@ -7,7 +7,7 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("The store of cookies", .timeLimit(.minutes(20)))
+@Suite("The cookie store", .timeLimit(.minutes(20)))
 struct CookieStoreTests {
     private func with(_ body: (EngineUnderTest) throws -> Void) throws {
         let stage = try EngineUnderTest()
@@ -15,7 +15,7 @@ struct CookieStoreTests {
         try body(stage)
     }
 
-    @Test("What is acknowledged is there after an end without warning, with what the feed remembers")
+    @Test("Acknowledged changes and the feed survive a crash")
     func crash() throws {
         try with { stage in
             try stage.set("a=1; HttpOnly; Secure; SameSite=Strict; Max-Age=100")
@@ -23,7 +23,7 @@ struct CookieStoreTests {
             let version = try stage.call(GetTask(service: stage.service), [:])["version"]
             try stage.call(DeleteTask(service: stage.service), ["domain": "a.example", "name": "b"])
             let before = try stage.call(GetTask(service: stage.service), [:])
-            // Not closed: as after a crash, the log is what the next one finds.
+            // Not closed: the next engine finds the write-ahead log, as after a crash.
             let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
             #expect(try next.call(GetTask(service: next.service), [:]) == before)
             let missed = try next.call(WatchTask(service: next.service), ["since": version ?? nil])
@@ -32,7 +32,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("Cookies of a session outlive the process, and not the boot, unless they persist")
+    @Test("Session cookies survive a restart of the process, but not of the machine, unless they persist")
     func boot() throws {
         try with { stage in
             try stage.set("session=1")
@@ -48,7 +48,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("Cookies of a session end when the last container has been gone for long enough, also over a restart")
+    @Test("Session cookies end 600 seconds after the last container has left, also across a restart")
     func linger() throws {
         try with { stage in
             try stage.set("session=1")
@@ -64,7 +64,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("A container that comes back in time keeps the cookies of the session")
+    @Test("A container that returns in time keeps the session cookies")
     func comesBack() throws {
         try with { stage in
             try stage.set("session=1")
@@ -77,13 +77,13 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("A private profile is on no disk, and ends with the last session that has used it")
+    @Test("A private profile is not on disk, and ends with the last session that has used it")
     func privateProfile() throws {
         try with { stage in
             try stage.set("hidden-word=1", profile: "private:x", session: 3)
             try stage.set("b=1", profile: "private:x", session: 4)
             stage.engine.sessionClosed(3)
-            // The test's own look at it is session 1's.
+            // The test itself reads it as session 1.
             #expect(try stage.names(profile: "private:x") == ["b", "hidden-word"])
             stage.engine.sessionClosed(4)
             stage.engine.sessionClosed(1)
@@ -95,7 +95,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("The value of a removed cookie is not left in the file")
+    @Test("The value of a removed cookie is erased from the file")
     func overwritten() throws {
         try with { stage in
             try stage.set("a=unforgettable; Max-Age=1000")
@@ -106,7 +106,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("Where the commit fails nothing is changed, all that share it fail, and the next one gets through")
+    @Test("A failed commit changes nothing and fails all its calls, and the next one succeeds")
     func failedCommit() throws {
         let directory = try EngineUnderTest.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -141,7 +141,7 @@ struct CookieStoreTests {
         #expect(stage.sink.take(9).count == 1)
     }
 
-    @Test("A seed sets cookies of several domains, once also over a restart, and is undone by its name")
+    @Test("A seed sets cookies of several domains, with once only once, and is undone by its name")
     func seeds() throws {
         try with { stage in
             let options: JSON = [
@@ -166,7 +166,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("A user has so many profiles and so many bytes; others have theirs")
+    @Test("A user's profiles and bytes are limited, separately from other users'")
     func quotas() throws {
         var settings = CookieSettings()
         settings.uidProfiles = 2
@@ -182,13 +182,13 @@ struct CookieStoreTests {
         #expect(try stage.names() == ["a"])
         try stage.set("b=" + String(repeating: "x", count: 900))
         try stage.set("b=1", uid: 1001)
-        // One without cookies makes room.
+        // A profile without cookies does not count.
         try stage.call(DeleteTask(service: stage.service), ["all": true])
         try stage.set("a=1", profile: "work")
         #expect(try stage.names() == [] && stage.names(profile: "work") == ["a"])
     }
 
-    @Test("Of 3,350 cookies as many stay as a profile holds, in the file too")
+    @Test("Of 3,350 cookies in a profile, 3,300 are kept, in the file too")
     func many() throws {
         try with { stage in
             let set = SetTask(service: stage.service)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("The tasks of cookies", .timeLimit(.minutes(20)))
+@Suite("The cookie tasks", .timeLimit(.minutes(20)))
 struct CookieTaskTests {
     @Test("The plugin passes its own check")
     func conforms() throws { try Plugin.cookies().check() }
 
-    @Test("Cookies are set, found, watched and removed, wherever the plugin runs", arguments: PluginEnvironment.all)
+    @Test("Cookies can be set, found, watched and removed in every environment", arguments: PluginEnvironment.all)
     func everywhere(environment: PluginEnvironment) async throws {
         try await withPlugin(.cookies(), in: environment) { bridge in
             let session = try await bridge.session()
@@ -39,7 +39,7 @@ struct CookieTaskTests {
     }
 
     @Test(
-        "A cookie that the rules forbid is refused with the reason",
+        "An invalid cookie is refused with the reason",
         arguments: [
             ("https://a.example.co.uk/", "a=1; Domain=co.uk", "public_suffix"),
             ("https://a.example/", "a=1; Domain=b.example", "domain"), ("http://a.example/", "a=1; Secure", "secure"),
@@ -58,7 +58,7 @@ struct CookieTaskTests {
         }
     }
 
-    @Test("A name of 4,096 bytes is stored, and bytes that are no UTF-8 come in base 64")
+    @Test("A name of 4,095 bytes is stored, and bytes that are not UTF-8 are returned in base 64")
     func bytes() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -73,7 +73,7 @@ struct CookieTaskTests {
     }
 
     @Test(
-        "Options that do not fit, and those that nobody knows, are refused",
+        "Invalid and unknown options are refused",
         arguments: [
             ("cookies.set", [:]), ("cookies.set", ["line": "a=1"]), ("cookies.set", ["url": "ftp://a", "line": "a=1"]),
             ("cookies.set", ["line": "a=1", "cookie": ["host": "a.example", "name": "a"]]),
@@ -89,7 +89,7 @@ struct CookieTaskTests {
         }
     }
 
-    @Test("Of what does not exist nothing is removed")
+    @Test("Deleting a missing cookie fails with cookie.not_found")
     func nothing() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -103,7 +103,7 @@ struct CookieTaskTests {
         }
     }
 
-    @Test("Users, and the profiles of one user, have cookies of their own")
+    @Test("Users and profiles have separate cookies")
     func separation() async throws {
         try await withCookies { bridge in
             let ada = await bridge.session()
@@ -117,7 +117,7 @@ struct CookieTaskTests {
         }
     }
 
-    @Test("A feed comes in pages, and a version that it does not reach is expired")
+    @Test("A feed is returned in pages, and a version outside it gets cursor.expired")
     func pages() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()

@@ -5,7 +5,7 @@ import TaskKit
 
 @testable import CookiesTasks
 
-/// The store and its listeners without a bridge: calls are carried out on the spot.
+/// The store and its listeners without a bridge. Calls are carried out immediately.
 final class EngineUnderTest {
     let clocks: TestClocks
     let directory: String
@@ -15,7 +15,7 @@ final class EngineUnderTest {
     var engine: CookieEngine
     var path: String { directory + "/cookies.sqlite" }
 
-    /// - Parameter directory: One with cookies from before; nil: a new one.
+    /// - Parameter directory: A directory with cookies of an earlier engine; `nil` for a new one.
     init(
         settings: CookieSettings = CookieSettings(), clocks: TestClocks = TestClocks(), directory: String? = nil
     ) throws {
@@ -46,7 +46,7 @@ final class EngineUnderTest {
         return try call.result()
     }
 
-    /// A call to be carried out.
+    /// Creates a call without carrying it out.
     func begin<T: CookieTask>(
         _ task: T, _ options: JSON, session: UInt64 = 1, uid: UInt32 = 1000,
         whenAnswered: @escaping @Sendable () -> Void = {}
@@ -73,7 +73,7 @@ final class EngineUnderTest {
     }
 }
 
-/// A call whose answer is kept.
+/// A call that stores its answer.
 final class TestCall: CookieCall {
     let uid: UInt32
     let isCancelled = false
@@ -100,7 +100,7 @@ final class TestCall: CookieCall {
     }
 }
 
-/// Events by session.
+/// A sink that stores events by session.
 final class ListSink: CookieSink {
     private let events = Mutex<[SessionID: [JSON]]>([:])
     private let delays = Mutex<[Duration]>([])
@@ -111,7 +111,7 @@ final class ListSink: CookieSink {
     func endLingering(after delay: Duration) { delays.withLock { $0.append(delay) } }
     func tidySoon() {}
 
-    /// The events of a session since the last time.
+    /// Returns and removes the events of a session.
     func take(_ session: UInt64) -> [JSON] {
         events.withLock { $0.removeValue(forKey: SessionID(rawValue: session)) ?? [] }
     }

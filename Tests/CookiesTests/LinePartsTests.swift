@@ -3,9 +3,9 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("A file that comes in chunks, in parts of whole lines")
+@Suite("Splitting a file in chunks into parts of whole lines")
 struct LinePartsTests {
-    /// The parts of a file that comes in chunks of so many bytes.
+    /// Returns the parts of a file that arrives in chunks of `chunk` bytes.
     private func parts(_ file: [UInt8], chunk: Int) throws -> [LineParts.Part] {
         var (lines, parts) = (LineParts(), [LineParts.Part]())
         var rest = file[...]
@@ -19,7 +19,7 @@ struct LinePartsTests {
     }
 
     @Test(
-        "Parts are the file, whatever its chunks are; each begins with the line that it says", arguments: [1, 7, 4096])
+        "The parts make up the file for any chunk size, with correct line numbers", arguments: [1, 7, 4096])
     func anyChunks(chunk: Int) throws {
         let file = Array((1...1234).map { "line \($0)\n" }.joined().utf8) + Array("last".utf8)
         let parts = try parts(file, chunk: chunk)
@@ -30,7 +30,7 @@ struct LinePartsTests {
         }
     }
 
-    @Test("A part is no longer than its bound, however few lines it has")
+    @Test("A part is limited in bytes, however few lines it has")
     func bound() throws {
         let line = [UInt8](repeating: 0x61, count: LineParts.maximumLineBytes - 1) + [0x0A]
         let parts = try parts(Array(repeatElement(line, count: 10).joined()), chunk: 100_000)
@@ -38,7 +38,7 @@ struct LinePartsTests {
         #expect(parts.allSatisfy { $0.bytes.count <= LineParts.partBytes && $0.bytes.last == 0x0A })
     }
 
-    @Test("Nothing has no parts, and a line that is too long is refused")
+    @Test("An empty file has no parts, and a line that is too long is refused")
     func edges() throws {
         #expect(try parts([], chunk: 1).isEmpty)
         #expect(throws: BridgeError.self) {

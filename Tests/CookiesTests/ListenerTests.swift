@@ -7,9 +7,9 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("Who is sent the changes of cookies", .timeLimit(.minutes(20)))
+@Suite("Recipients of cookie changes", .timeLimit(.minutes(20)))
 struct ListenerTests {
-    @Test("The next daemon goes on with a watch: nothing is missed, nothing comes twice")
+    @Test("The next daemon continues a watch without gaps and without duplicates")
     func handover() throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
@@ -23,7 +23,7 @@ struct ListenerTests {
         let saved = stage.engine.saved(of: [5, 6, 7])
         #expect(saved.count == 2)
         let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
-        // A change that comes before the sessions do.
+        // A change before the sessions are restored.
         try next.set("c=1")
         #expect(next.engine.restore(saved, next.service.suffixes) == [])
         for session in [5, 6] as [UInt64] {
@@ -34,7 +34,7 @@ struct ListenerTests {
         #expect(next.sink.take(5).count == 1 && next.sink.take(6).count == 1)
     }
 
-    @Test("A change is sent to those who watch before its call is answered")
+    @Test("A change is published to watchers before its call is answered")
     func order() throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
@@ -49,7 +49,7 @@ struct ListenerTests {
         #expect(seen.withLock { $0 }.count == 1)
     }
 
-    @Test("A session whose profile was in memory cannot go on")
+    @Test("A watch of a private profile cannot be restored")
     func lost() throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
@@ -61,7 +61,7 @@ struct ListenerTests {
         #expect(next.engine.listeners.count == 0)
     }
 
-    @Test("A session has 64 watches, which end with it")
+    @Test("A session has at most 64 watches, which end with it")
     func quota() throws {
         var settings = CookieSettings()
         settings.uidProfiles = 100
@@ -78,7 +78,7 @@ struct ListenerTests {
         #expect(stage.engine.listeners.count == 0)
     }
 
-    @Test("Calls of two users that write at once share a commit, and each sees its own")
+    @Test("Concurrent writes of two users are all stored, each for its own user")
     func together() async throws {
         try await withCookies { bridge in
             let sessions = [await bridge.session(), await bridge.session(uid: 0)]
@@ -97,7 +97,7 @@ struct ListenerTests {
         }
     }
 
-    @Test("A watch whose session reads nothing holds up nobody")
+    @Test("A session that does not read its watch events does not block writers")
     func silent() async throws {
         try await withCookies { bridge in
             let silent = await bridge.session()
@@ -113,9 +113,9 @@ struct ListenerTests {
     }
 }
 
-@Suite("The schemas of the tasks of cookies")
+@Suite("The schemas of the cookie tasks")
 struct CookieSchemaTests {
-    @Test("The options that a schema names are those that are read")
+    @Test("Each schema lists exactly the options that its task reads")
     func agreement() throws {
         func names<T: Decodable>(_ type: T.Type) throws -> Set<String> {
             let schema = try JSONSchema.derive(from: type)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CookiesTasks
 
-/// A container's jar as a copy of a profile: what it has, what it knows that the profile has, and the versions of that.
+/// A container's jar as a copy of a profile: its cookies, the last known cookies of the profile, and their versions.
 private struct Replica {
     let session: UInt64
     var jar: [String: JSON] = [:]
@@ -40,7 +40,7 @@ private struct Replica {
         bases[name] = nil
     }
 
-    /// Takes events.
+    /// Applies events.
     mutating func take(_ events: [JSON]) {
         for change in events.flatMap({ $0["changes"]?.arrayValue ?? [] }) {
             let version = change["version"]?.int64Value ?? 0
@@ -48,9 +48,10 @@ private struct Replica {
         }
     }
 
-    /// Sends what differs from the shadow, and takes what came before the answer, then the answer.
+    /// Sends the differences from the shadow. Then applies the events from before the answer, the answer, and the
+    /// events after it.
     ///
-    /// - Returns: Whether there was something to send.
+    /// - Returns: Whether there were differences to send.
     mutating func synchronize(_ stage: EngineUnderTest) throws -> Bool {
         let names = Set(jar.keys).union(shadow.keys).filter { jar[$0] != shadow[$0] }.sorted().prefix(200)
         if names.isEmpty { return false }
@@ -87,13 +88,13 @@ private struct Replica {
     }
 }
 
-@Suite("Containers whose jars are copies of a profile", .timeLimit(.minutes(20)))
+@Suite("Containers that replicate a profile", .timeLimit(.minutes(20)))
 struct ReplicaTests {
-    @Test("A container is not sent what it wrote itself, where just that differs which is not its to say")
+    @Test("A container gets no event for its own change if only attributes outside its control differ")
     func ownChanges() throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
-        // By https, which the container does not know.
+        // Set over https, which is not part of a container's change.
         try stage.set("a=1", profile: "private:m")
         let replica = try Replica(session: 11, stage)
         let change: JSON = [
@@ -109,7 +110,7 @@ struct ReplicaTests {
     }
 
     @Test(
-        "Two containers and a program that change the same cookies end equal, after few messages",
+        "Two containers and a program that change the same cookies converge with few messages",
         arguments: [(1, 600), (2, 600), (3, 10_000)] as [(UInt64, Int)])
     func converge(seed: UInt64, steps: Int) throws {
         let stage = try EngineUnderTest()
@@ -118,7 +119,7 @@ struct ReplicaTests {
         try stage.set("begin=1; Secure", profile: "private:m")
         var replicas = [try Replica(session: 11, stage), try Replica(session: 12, stage)]
         for step in 0..<steps {
-            // Few names, so that they meet; at times many, so that cookies are evicted.
+            // Few names, to cause conflicts; later many, to cause evictions.
             let name = "c\(Int.random(in: 0..<(step > steps / 2 ? 400 : 8), using: &random))"
             let one = Int.random(in: 0..<3, using: &random)
             switch one {
@@ -154,7 +155,7 @@ struct ReplicaTests {
         #expect(daemons.count <= 180)
     }
 
-    @Test("Who writes hears nothing of what became just that, and an equal cookie is no change")
+    @Test("A writer gets no event for its own change, and an equal cookie is not a change")
     func guards() throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
@@ -171,7 +172,7 @@ struct ReplicaTests {
         #expect(stage.sink.take(other.session) == [])
     }
 
-    @Test("A pinned cookie is removed by no container, and what moved on stays")
+    @Test("A container cannot remove a pinned cookie or overwrite a newer version")
     func refusals() throws {
         let stage = try EngineUnderTest()
         defer { stage.remove() }
@@ -194,7 +195,7 @@ struct ReplicaTests {
     }
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// A SplitMix64 generator, which returns the same numbers for the same seed.
 private struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CookiesTasks
 
-/// Clocks that stand still until a test moves them.
+/// Clocks that only advance when a test advances them.
 final class TestClocks: Sendable {
     private struct State {
         var elapsed: Int64 = 0
@@ -27,7 +27,7 @@ final class TestClocks: Sendable {
 }
 
 extension TestSession {
-    /// The error that a call ends with; nil: it succeeds.
+    /// Returns the error of a call; `nil` if it succeeds.
     func error(_ task: String, _ options: JSON) async -> BridgeError? {
         do {
             try await call(task, options)
@@ -37,19 +37,19 @@ extension TestSession {
         }
     }
 
-    /// The pairs of the cookies that a call of `cookies.get` answers, sorted.
+    /// Returns the sorted pairs of name and value from a call of `cookies.get`.
     func pairs(_ options: JSON = [:]) async throws -> [String] {
         let cookies = try await call("cookies.get", options)["cookies"]?.arrayValue ?? []
         return cookies.map { "\($0["name"]?.stringValue ?? "")=\($0["value"]?.stringValue ?? "?")" }.sorted()
     }
 
-    /// Sets a cookie by a line.
+    /// Sets a cookie by a Set-Cookie line.
     func set(_ url: String, _ line: String) async throws {
         try await call("cookies.set", ["url": .string(url), "line": .string(line)])
     }
 }
 
-/// Does something with the plugin on a bridge whose daemon is of uid 1000.
+/// Runs `body` with the plugin on a bridge whose daemon has uid 1000.
 func withCookies(
     _ section: JSON = [:], clocks: TestClocks = TestClocks(), directory: String? = nil,
     _ body: (TestBridge) async throws -> Void

@@ -8,11 +8,11 @@ import Testing
 
 @testable import CookiesTasks
 
-@Suite("Databases of WebKitGTK", .timeLimit(.minutes(20)))
+@Suite("WebKitGTK cookie databases", .timeLimit(.minutes(20)))
 struct WebKitDatabaseTests {
     private static let now = UnixTime(seconds: 1_800_000_000)
 
-    /// A database that somebody else has made.
+    /// Returns the bytes of a database made with other statements than the plugin's.
     private func database(_ statements: String) throws -> [UInt8] {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("cookies.sqlite"))
@@ -41,7 +41,7 @@ struct WebKitDatabaseTests {
         }
     }
 
-    @Test("A row becomes a cookie with all that it says; a leading dot is a domain")
+    @Test("A row becomes a cookie with all its attributes; a leading dot means a domain cookie")
     func rows() throws {
         let found = try cookies(
             Self.table + """
@@ -55,7 +55,7 @@ struct WebKitDatabaseTests {
         #expect(found[1].hostOnly && !found[1].secure && found[1].sameSite == .unset)
     }
 
-    @Test("A table of before SameSite is read, and a row without a host is reported by its number")
+    @Test("A table without sameSite is read, and a row with an invalid host is reported by its number")
     func old() throws {
         let file = try database(
             """
@@ -67,7 +67,7 @@ struct WebKitDatabaseTests {
         #expect(read.entries.map(\.place) == [2] && read.problems.map(\.place) == [1])
     }
 
-    @Test("What is no table of cookies, or would compute something, is refused")
+    @Test("Other tables, views, generated columns and too long values are refused")
     func refused() throws {
         #expect(try refusal("CREATE TABLE other (a)")?.contains("got another one") == true)
         #expect(try refusal("CREATE TABLE moz_cookies (name)")?.contains("columns") == true)
@@ -82,7 +82,7 @@ struct WebKitDatabaseTests {
         #expect(try refusal(long)?.contains("cannot be read") == true)
     }
 
-    @Test("A file that is damaged is read or refused, whatever its bytes", arguments: 0..<200)
+    @Test("A damaged file is read or refused with options.invalid", arguments: 0..<200)
     func damaged(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var file = try WebKitDatabase.write(
@@ -105,7 +105,7 @@ struct WebKitDatabaseTests {
         }
     }
 
-    @Test("Cookies go out as a database and come back; those of a session and of a partition are not in it")
+    @Test("Exported cookies can be imported; session and partitioned cookies are not exported")
     func roundTrip() async throws {
         try await withCookies { bridge in
             let session = await bridge.session()
@@ -128,7 +128,7 @@ struct WebKitDatabaseTests {
         }
     }
 
-    @Test("The form of lines is read in a stream and in options, with SameSite")
+    @Test("The line format with SameSite is imported from text and from a stream")
     func lines() async throws {
         let file = "a.example\tFALSE\t/\tTRUE\t1900000000\ta\t1\tStrict\n"
         try await withCookies { bridge in

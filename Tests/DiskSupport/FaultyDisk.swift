@@ -2,13 +2,13 @@ import GRDBSQLite
 import Glibc
 import Synchronization
 
-/// A disk that fails on command: a layer over SQLite's own access to files, under the databases of one directory.
+/// A disk that fails on command: a layer over SQLite's file access for the databases of one directory.
 public final class FaultyDisk: Sendable {
-    /// What fails.
+    /// A kind of failure.
     public enum Fault: Sendable {
-        /// `fsync` fails; what was written before stays in the file.
+        /// `fsync` fails; data that was written before stays in the file.
         case sync
-        /// Writing fails for want of room.
+        /// Writing fails because the disk is full.
         case full
         /// Reading fails.
         case read
@@ -16,13 +16,13 @@ public final class FaultyDisk: Sendable {
 
     private let faults = Mutex<Set<Fault>>([])
 
-    /// - Parameter directory: Files below it are affected that are opened from now on.
+    /// - Parameter directory: The directory of the affected files. Files that are already open are not affected.
     public init(directory: String) {
         _ = Layer.install
         Layer.disks.withLock { $0[directory] = self }
     }
 
-    /// Makes a fault begin, or end.
+    /// Turns a fault on or off.
     public func set(_ fault: Fault, _ isOn: Bool) {
         faults.withLock { faults in
             if isOn { faults.insert(fault) } else { faults.remove(fault) }
@@ -32,27 +32,27 @@ public final class FaultyDisk: Sendable {
     fileprivate func has(_ fault: Fault) -> Bool { faults.withLock { $0.contains(fault) } }
 }
 
-/// The layer. SQLite calls it from C, so everything is global.
+/// The layer. SQLite calls it from C, so its state is global.
 private enum Layer {
     /// An open file under the layer.
     struct File {
         var disk: FaultyDisk
-        /// SQLite's own methods for it; files with locks and files without have different ones.
-        // nonisolated(unsafe): constant tables of SQLite's.
+        /// SQLite's own methods for the file. Files with locks and files without locks have different methods.
+        // nonisolated(unsafe): constant tables of SQLite.
         nonisolated(unsafe) var methods: UnsafePointer<sqlite3_io_methods>
     }
 
     static let disks = Mutex<[String: FaultyDisk]>([:])
-    /// By the address of SQLite's handle.
+    /// The open files, by the address of SQLite's handle.
     static let files = Mutex<[UInt: File]>([:])
-    /// The changed copies of SQLite's own tables of methods, by their addresses: both live for ever.
+    /// The changed copies of SQLite's method tables, by the addresses of the originals. Neither is ever freed.
     static let copies = Mutex<[UInt: UInt]>([:])
 
-    // nonisolated(unsafe): written once, before the layer is registered, and only read after.
+    // nonisolated(unsafe): written once before the layer is registered, and only read afterwards.
     nonisolated(unsafe) static let base: UnsafeMutablePointer<sqlite3_vfs> = sqlite3_vfs_find(nil)
     nonisolated(unsafe) static let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
 
-    /// Puts the layer under every database of this process; those of other directories do not notice.
+    /// Registers the layer for every database of this process. Databases of other directories are not affected.
     static let install: Void = {
         layer.initialize(to: base.pointee)
         layer.pointee.zName = UnsafePointer(strdup("faulty"))

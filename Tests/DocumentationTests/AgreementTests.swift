@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite("What is said in two places")
+@Suite("Statements in two places")
 struct AgreementTests {
     private func text(_ path: String) throws -> String {
         try String(contentsOf: Page.root.appending(path: path), encoding: .utf8)
     }
 
-    @Test("The exposure of the unit, with and without delegation, is the one that operations.md has measured")
+    @Test("The documents state the same exposure of the unit, with and without delegation")
     func exposure() throws {
         let operations = try text("docs/operations.md")
         let row = try #require(operations.firstMatch(of: #/\| exposure by [^|]*\| ([0-9.]+) \| ([0-9.]+) \|/#))
@@ -20,7 +20,7 @@ struct AgreementTests {
         #expect(security.2 == row.1 && security.1 == row.2)
     }
 
-    @Test("The description of the option namespace names the verb and the form that policy.md has")
+    @Test("The description of the option namespace names the verb and the form of policy.md")
     func namespace() throws {
         let schemas = try text("Plugins/Persistence/Tasks/Calls/Schemas.swift")
         let description = try #require(
@@ -34,14 +34,15 @@ struct AgreementTests {
         #expect(description.contains("as UID:ORIGIN, such as \(row.2);"))
     }
 
-    @Test("The modules that are installed have the dependencies that they have here")
+    @Test("The installed modules have the dependencies of the modules in this package")
     func installedModules() throws {
         let (here, installed) = (try dependencies("Package.swift"), try dependencies("packaging/swift/Package.swift"))
         #expect(installed.count >= 3)
         for (module, names) in installed { #expect(here[module] == names, "\(module)") }
     }
 
-    /// Each trait is a flag of the compiler. SwiftPM orders several again each time, and then builds everything.
+    /// Each trait is a compiler flag. SwiftPM orders several traits differently each time, and then rebuilds
+    /// everything.
     @Test(
         "No package enables two traits of this one, and no trait enables another",
         arguments: [
@@ -55,7 +56,7 @@ struct AgreementTests {
         #expect(!(try text(manifest).contains(#/\.trait\([^)]*enabledTraits/#)))
     }
 
-    /// The dependencies of each module of a package, as its manifest has them.
+    /// Returns the dependencies of each module in a package manifest.
     private func dependencies(_ manifest: String) throws -> [String: String] {
         let targets = try text(manifest).matches(
             of: #/\.target\(\s*name: "(\w+)",\s*dependencies: \[([^\]]*)\]/#)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The articles of the Swift reference")
 struct ArticleTests {
-    /// Where compiled code stands that the articles show.
+    /// The folders with the compiled code that the articles show.
     private static let sources = ["Examples/Files", "Examples/Greeter", "Tests/BridgeClientTests"]
 
     private static func files(in folder: String, _ suffix: String) -> [String] {
@@ -14,7 +14,8 @@ struct ArticleTests {
 
     private static var articles: [String] { files(in: "Sources", ".md").filter { $0.contains(".docc/") } }
 
-    /// Lines without what stands before and behind them, so that a listing may be indented otherwise.
+    /// Returns the lines without surrounding spaces and without empty lines, so that a listing may be indented
+    /// differently.
     private static func plain(_ lines: [String]) -> [String] {
         lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }

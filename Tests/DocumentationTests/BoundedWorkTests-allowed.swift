@@ -1,5 +1,5 @@
 extension BoundedWorkTests {
-    /// By file and rule: how many such lines there are, and why their work is bounded.
+    /// The number of such lines by file and rule, and the reason why their work is bounded.
     static let allowed: [String: (count: Int, reason: String)] = [
         "Sources/BridgeServer/BridgeServer.swift walk": (
             4, "an operator reloads limits; the server ends; a flag of each connection, every few seconds"

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What may not be done on the loop with what clients decide the size of. A line of the sources that does it all the
-/// same stands in ``allowed``, with the reason why it is bounded.
+/// Work that the loop must not do with data whose size clients determine. ``allowed`` lists the source lines that do it
+/// nevertheless, with the reason why their work is bounded.
 @Suite("Work on the loop is bounded")
 struct BoundedWorkTests {
-    /// A form of code, and what is done instead.
+    /// A pattern of code, and its remedy.
     private struct Rule {
         let name: String
         let isBroken: (String) -> Bool
@@ -54,13 +54,13 @@ struct BoundedWorkTests {
 
     private static let folders = ["Sources/LaunchWorkers", "Sources/TaskRuntime", "Sources/BridgeServer"]
 
-    /// Where one rule alone holds: the others are about tables that clients fill.
+    /// The folders with only one rule: the other rules concern tables that clients fill.
     private static let foldersOfOneRule = [
         "Plugins": "answer", "Sources/BridgeMessage": "value", "Sources/PluginInterface": "value",
         "Sources/TaskHosts": "value", "Sources/TaskKit": "value", "Sources/PluginProtocol": "value",
     ]
 
-    @Test("No file does more of it than is known to be bounded, and no reason is left of what has gone")
+    @Test("Each file has exactly the allowed lines, and each reason still has its lines")
     func sources() throws {
         var found: [String: [(place: String, remedy: String)]] = [:]
         for file in try Self.files() {

@@ -4,7 +4,7 @@ import Testing
 @Suite("The C code on the pages")
 struct CExampleTests {
     @Test(
-        "stands in an example, whose tests run it",
+        "is part of an example, whose tests run it",
         arguments: [
             ("docs/plugins.md", "Examples/CounterC/counter.c"), ("docs/streams.md", "Examples/Rot13C/rot13.c"),
         ])
@@ -15,7 +15,7 @@ struct CExampleTests {
         for block in blocks { #expect(holds(code, block), "\(page):\(block.line)") }
     }
 
-    /// Parts with a line between them that is empty may lie apart.
+    /// Checks that the code contains each part of the block. Parts that an empty line separates may be apart.
     private func holds(_ code: String, _ block: Page.Block) -> Bool {
         block.text.components(separatedBy: "\n\n").allSatisfy { code.contains($0) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What the compiler says of a first task, in docs/plugins.md", .timeLimit(.minutes(30)))
+@Suite("Compiler messages for a first task, in docs/plugins.md", .timeLimit(.minutes(30)))
 struct CompilerMessageTests {
     private static let mistakes: [(task: String, message: String)] = [
         (task(options: "Sendable"), "possibly intended match 'Greet.Options' does not conform to 'Decodable'"),
@@ -41,7 +41,7 @@ struct CompilerMessageTests {
         """
     }
 
-    /// What the compiler writes of a program with that task.
+    /// Type-checks a program with this task. Returns the output of the compiler.
     private func check(_ task: String) throws -> ProgramRun {
         let folder = try TemporaryFolder()
         let file = try folder.write("import TaskKit\n\n\(task)\n", to: "greet.swift")
@@ -55,7 +55,7 @@ struct CompilerMessageTests {
             timeout: .seconds(120))
     }
 
-    @Test("A task without a mistake compiles, and each mistake of the page gets the message that stands there")
+    @Test("The task without mistakes compiles, and each mistake gets the message on the page")
     func messages() throws {
         let right = try check(Self.task())
         #expect(right.end == .exited(0), "\(right.errors)")

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite("What the documentation must mention")
+@Suite("Completeness of the documentation")
 struct CompletenessTests {
-    @Test("Every error code that the sources name is in the protocol's list")
+    @Test("The protocol page lists every error code of the sources")
     func errorCodes() throws {
         let listed = try Self.listedCodes(in: Page("docs/protocol.md"))
         var found: Set<String> = []
-        // BridgeClient is among them: its own codes never travel, and the page says so.
+        // This includes BridgeClient: the page states that its own codes are never sent.
         for folder in ["Sources", "Plugins"] {
             for source in try Self.sources(in: folder) {
                 let text = try String(contentsOf: source, encoding: .utf8)
@@ -19,7 +19,7 @@ struct CompletenessTests {
         #expect(found.subtracting(listed) == [])
     }
 
-    @Test("Every code in the protocol's list is one that the sources name")
+    @Test("The sources contain every error code of the protocol page")
     func listedCodes() throws {
         let listed = try Self.listedCodes(in: Page("docs/protocol.md"))
         let texts = try ["Sources", "Plugins"].flatMap { try Self.sources(in: $0) }
@@ -28,7 +28,7 @@ struct CompletenessTests {
         #expect(listed.filter { code in !texts.contains { $0.contains("\"\(code)\"") } } == [])
     }
 
-    @Test("Every setting of the daemon is in the page about them")
+    @Test("The configuration page contains every setting of the daemon")
     func settings() throws {
         let page = try Page("docs/configuration.md").lines.joined(separator: "\n")
         let sources = try Self.sources(in: "Sources/trestled/Configuration")
@@ -39,7 +39,7 @@ struct CompletenessTests {
         #expect(keys.filter { !page.contains("`\($0)`") } == [])
     }
 
-    @Test("Every test that the page about security names is there")
+    @Test("Every test that the security page names exists")
     func securityTests() throws {
         let page = try Page("docs/security.md").lines.joined(separator: "\n")
         let names = page.matches(of: #/`([A-Za-z]+Tests)\.([a-zA-Z]+)`/#).map { (String($0.1), String($0.2)) }
@@ -55,12 +55,12 @@ struct CompletenessTests {
         #expect(missing.map { "\($0.0).\($0.1)" } == [])
     }
 
-    /// The codes in the first column of the list, and those in the paragraph behind it.
+    /// Returns the codes in the first column of the table, and those in the paragraph after it.
     private static func listedCodes(in page: Page) throws -> Set<String> {
         let section = page.lines.drop { $0 != "## Error codes" }.dropFirst().prefix { !$0.hasPrefix("## ") }
         var codes: Set<String> = []
         for line in section {
-            // Of a row the first column, of other lines everything.
+            // In a row only the first column counts, in other lines everything.
             let text = line.hasPrefix("|") ? String(line.dropFirst().prefix { $0 != "|" }) : line
             let names = text.matches(of: #/`([a-z_.]+)`/#).map { String($0.1) }
             codes.formUnion(names)

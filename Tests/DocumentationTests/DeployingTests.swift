@@ -7,7 +7,7 @@ import Testing
 @Suite("docs/deploying.md", .serialized, .timeLimit(.minutes(30)))
 struct DeployingTests {
     @Test(
-        "Every command and every file of the page does what the page says",
+        "Every command and every file of the page has the described result",
         .enabled(if: Program.exists("make") && Program.exists("python3"), "needs make and Python"))
     func follow() throws {
         let blocks = try Page("docs/deploying.md").blocks
@@ -20,11 +20,11 @@ struct DeployingTests {
     }
 }
 
-/// A machine on which Trestle is installed, as the page has it: its directories are below a folder of the test's, and
-/// the user that runs the test stands for root. Blocking.
+/// A machine with an installed Trestle as described on the page. Its directories are in a folder of the test, and the
+/// user that runs the test represents root. Blocking.
 ///
-/// A block `sh` is run, `sh restart` restarts the daemon, `sh no` is for other machines; `text` is what the command
-/// before it printed; `toml PATH` is added to a file.
+/// A block `sh` is run, `sh restart` restarts the daemon, `sh no` is for other machines; `text` is the output of the
+/// previous command; `toml PATH` is appended to a file.
 private final class Machine {
     private let installed: InstalledFolder
     private let place: TemporaryFolder
@@ -86,7 +86,7 @@ private final class Machine {
         }
     }
 
-    /// The text with the directories of this machine.
+    /// Returns the text with the directories of this machine.
     private func here(_ text: String) -> String {
         text.replacing("/usr/local/lib/trestle/local-plugins", with: installed.localPlugins)
     }
@@ -98,9 +98,9 @@ private final class Machine {
         ) { $1 }.map { "\($0.key)=\($0.value)" }
     }
 
-    /// Whoever runs the test is root as far as the daemon is concerned.
+    /// Runs a script without `sudo`: for the daemon, the user that runs the test is the administrator.
     private func run(_ text: String) throws -> String {
-        // A question about rights has its answer in its exit status, too.
+        // A question about rights is also answered by the exit status.
         let script = here(text).replacing("sudo ", with: "").replacing(" image/", with: " \(place.file("image"))/")
         let run = try TestSupport.run(
             "/bin/sh", ["-ec", script], environment: environment, folder: place.file("work"), timeout: .seconds(120))

@@ -2,29 +2,29 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-/// An exchange of messages in the documentation: one block, and those that go on with it.
+/// An exchange of messages in the documentation: one block and its continuations.
 struct Example: CustomTestStringConvertible {
     /// One message.
     struct Step {
-        /// The letter in front; empty where there is one client.
+        /// The letter before the arrow; empty if there is only one client.
         var client: String
         var isSent: Bool
         var text: String
         var line: Int
     }
 
-    /// The path of its page, and the line of its first block there.
+    /// The path of the page, and the line of the first block in it.
     let page: String
     let line: Int
     private(set) var steps: [Step] = []
 
     var testDescription: String { place(line) }
 
-    /// The language of a block that is an example, and the word for one that goes on with the one before.
+    /// The language of a block that is an example, and the word for a continuation of the previous example.
     private static let language = "bridge"
     private static let continuation = "bridge continued"
 
-    /// The examples of a page.
+    /// Returns the examples of a page.
     static func all(in page: Page) throws -> [Example] {
         var examples: [Example] = []
         for block in page.blocks where block.info == language || block.info == continuation {
@@ -58,9 +58,9 @@ struct Example: CustomTestStringConvertible {
         }
     }
 
-    /// Sends what is sent and holds what comes against what is shown; nothing else may come.
+    /// Sends the sent messages and compares the received ones with those shown. No other message may arrive.
     ///
-    /// - Throws: ``Failure`` with the line and both messages.
+    /// - Throws: ``TestFailure`` with the line and both messages.
     func run(on daemon: DaemonProcess) throws {
         var clients: [String: LineClient] = [:]
         var values: Pattern.Values = [:]

@@ -1,22 +1,22 @@
 import Foundation
 import Testing
 
-/// Folders that lie in an order: a file refers to types of its own folder, and of those below.
+/// An order of folders: a file may refer to types of its own folder and of the folders below.
 private struct FolderOrder {
-    /// What the folders are in.
+    /// The folder that contains the folders.
     let path: String
-    /// Lowest first.
+    /// The folders from the lowest to the highest.
     let folders: [String]
-    /// The files beside the folders: they put them together, and may refer to all of them.
+    /// The files beside the folders. They assemble the folders and may refer to all of them.
     let besides: Set<String>
 
-    /// A source file, by its path in `path`.
+    /// A source file, with its path relative to `path`.
     struct Source {
         let file: String
         let text: String
     }
 
-    /// What is wrong, in sentences.
+    /// Returns the violations, as sentences.
     func complaints(about sources: [Source]) -> [String] {
         var declarations: [String: Int] = [:]
         for source in sources {
@@ -47,20 +47,20 @@ private struct FolderOrder {
         folders.firstIndex { file.hasPrefix($0 + "/") }
     }
 
-    /// The types that other files can refer to by one name.
+    /// Returns the types that other files can refer to by a simple name.
     private static func declaredTypes(in text: String) -> [String] {
         let declaration = /^(?:(?:public|package|final|indirect) )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/
         return text.matches(of: declaration.anchorsMatchLineEndings()).map { String($0.output.1) }
     }
 
-    /// What may be names of types in a line of code; not in its comment, nor in its texts.
+    /// Returns the possible type names in a line of code, without its comment and its strings.
     private static func typeNames(in line: Substring) -> Set<String> {
         let code = line.replacing(/"(\\.|[^"\\])*"/, with: "").replacing(/\/\/.*/, with: "")
         return Set(code.matches(of: /\w+/).map { String($0.output) }.filter { $0.first?.isUppercase == true })
     }
 }
 
-@Suite("Folders that lie in an order use only those below them")
+@Suite("Ordered folders use only the folders below them")
 struct FolderOrderTests {
     private static let orders = [
         FolderOrder(
@@ -141,7 +141,7 @@ struct FolderOrderTests {
         }
     }
 
-    @Test("A reference upwards is found; words in comments and texts, and private types, are none")
+    @Test("The checker finds references upwards, but ignores comments, strings and private types")
     func checker() {
         let order = FolderOrder(path: "P", folders: ["Low", "High"], besides: ["P.swift"])
         let complaints = order.complaints(about: [

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-// One after the other: they block the thread that they run on while the daemon works.
-@Suite("What is generated from the declarations of the settings", .serialized)
+// Serialized, because the tests block their thread while the daemon works.
+@Suite("Files generated from the declarations of the settings", .serialized)
 struct GeneratedFilesTests {
-    /// What the daemon prints, with the plugins that were built along with the tests.
+    /// Returns the output of the daemon, with the plugins built together with the tests.
     private func printed(_ form: String) throws -> String {
         let daemon = DaemonProcess.buildFolder.appending(path: "trestled").path(percentEncoded: false)
         return try Program.run([daemon, "--print-config", form])
@@ -15,13 +15,13 @@ struct GeneratedFilesTests {
     }
 
     @Test(
-        "is as the daemon prints it today",
+        "match the output of the daemon",
         arguments: [("sample", "etc/trestled.toml"), ("schema", "etc/trestled.schema.json")])
     func files(_ form: String, _ path: String) throws {
         #expect(try text(path) == printed(form), "\(path) is not what the daemon prints: run `make generate`")
     }
 
-    @Test("is as the daemon prints it today, within the page about the settings")
+    @Test("match the output of the daemon in the configuration page")
     func page() throws {
         let path = "docs/configuration.md"
         let parts = try text(path).split(separator: #/<!-- (the reference: .*|end of the reference) -->\n/#)
@@ -31,7 +31,7 @@ struct GeneratedFilesTests {
         #expect(tables == reference, "the tables of \(path) are not what the daemon prints: run `make generate`")
     }
 
-    @Test("is the same whoever asks, with a configuration file or without, good or bad")
+    @Test("do not depend on the user's environment or configuration file, even if this is invalid")
     func independent() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Links of the documentation")
 struct LinkTests {
-    @Test("Every link leads to a file of the repository, and to a heading that there is", arguments: Page.paths)
+    @Test("Every link leads to an existing file of the repository, and to an existing heading", arguments: Page.paths)
     func links(_ path: String) throws {
         let page = try Page(path)
         let folder = Page.root.appending(path: path).deletingLastPathComponent()

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A page of the documentation, taken apart as far as the tests need it.
+/// A page of the documentation, parsed as far as the tests need it.
 struct Page {
-    /// Where it is, from the root of the repository.
+    /// The path relative to the root of the repository.
     let path: String
     let lines: [String]
 
-    /// The repository.
+    /// The root of the repository.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
     /// The pages that are tested.
@@ -28,7 +28,7 @@ struct Page {
 
     /// A fenced block.
     struct Block {
-        /// What stands behind the opening fence: the language, and words for the tests.
+        /// The text after the opening fence: the language, and words for the tests.
         var info: String
         /// The line of the opening fence, from 1.
         var line: Int
@@ -52,7 +52,7 @@ struct Page {
         return blocks
     }
 
-    /// The lines that stand in no block, by their number from 1.
+    /// The lines outside of blocks, with their numbers from 1.
     var prose: [(number: Int, text: String)] {
         var prose: [(number: Int, text: String)] = []
         var isInside = false
@@ -62,7 +62,7 @@ struct Page {
         return prose
     }
 
-    /// The names by which links reach the headings: small letters, no punctuation, hyphens for spaces.
+    /// The anchors of the headings: lower-case letters, no punctuation, hyphens for spaces.
     var anchors: Set<String> {
         var anchors: Set<String> = []
         for (_, line) in prose where line.hasPrefix("#") {

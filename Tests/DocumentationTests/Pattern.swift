@@ -1,14 +1,14 @@
 import BridgeJSON
 
-/// A message as an example writes it: JSON in which `<name>` stands for a value that differs from run to run, and `…`
-/// for members or items that are not shown.
+/// A message in the notation of the examples: JSON in which `<name>` represents a value that differs between runs, and
+/// `…` represents members or items that are not shown.
 struct Pattern {
-    /// The values that names stand for.
+    /// The values of the names.
     typealias Values = [String: JSON]
 
     private let json: JSON
 
-    /// Marks a name among the strings of the pattern's own JSON, and what is not shown.
+    /// The prefix of names in the strings of the pattern's own JSON, and the mark for omitted parts.
     private static let mark = "\u{1}"
     private static let more = "\u{1}…"
 
@@ -19,9 +19,9 @@ struct Pattern {
         json = try JSON(parsing: output)
     }
 
-    /// The text of a message to be sent: every name is replaced by the value that it stands for.
+    /// Returns the text of a message to send, with every name replaced by its value.
     ///
-    /// - Returns: nil where a name stands for nothing yet.
+    /// - Returns: `nil` if a name has no value yet.
     static func fill(_ text: String, _ values: Values) -> String? {
         var output = ""
         var rest = text[...]
@@ -34,7 +34,7 @@ struct Pattern {
         return isComplete ? output : nil
     }
 
-    /// Whether the message is as the pattern says. Names that come for the first time take the value that they find.
+    /// Whether the message matches the pattern. A name that occurs for the first time gets the value at its position.
     func matches(_ message: JSON, _ values: inout Values) -> Bool { Self.matches(json, message, &values) }
 
     private static func matches(_ pattern: JSON, _ value: JSON, _ values: inout Values) -> Bool {
@@ -55,7 +55,7 @@ struct Pattern {
         }
     }
 
-    /// Items in their order. Where the last one is `…`, others may stand between them and behind them.
+    /// Compares items in their order. If the last item is `…`, other items may occur between them and after them.
     private static func matches(_ items: ArraySlice<JSON>, _ found: ArraySlice<JSON>, _ values: inout Values) -> Bool {
         guard items.last == .string(more) else {
             return items.count == found.count && zip(items, found).allSatisfy { matches($0, $1, &values) }
@@ -74,7 +74,7 @@ struct Pattern {
         return true
     }
 
-    /// Copies a text, handing the names that stand outside its strings to `replace`, and spelling `…` as JSON.
+    /// Copies a text. Passes names outside of strings to `replace`, and converts `…` to JSON.
     private static func scan(_ rest: inout Substring, into output: inout String, _ replace: (String) -> String) {
         var isInString = false
         while let character = rest.popFirst() {

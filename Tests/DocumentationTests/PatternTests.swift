@@ -1,14 +1,14 @@
 import BridgeJSON
 import Testing
 
-@Suite("Patterns, as examples are written")
+@Suite("Patterns of the examples")
 struct PatternTests {
     private func matches(_ pattern: String, _ message: String) throws -> Bool {
         var values: Pattern.Values = [:]
         return try Pattern(pattern).matches(JSON(parsing: message), &values)
     }
 
-    @Test("A message fits its own text, whatever the order of its members, and no other")
+    @Test("A message matches its own text in any order of members, and no other text")
     func exact() throws {
         #expect(try matches(#"{"a":1,"b":[true,null]}"#, #"{"b":[true,null],"a":1}"#))
         #expect(try !matches(#"{"a":1}"#, #"{"a":1,"b":2}"#))
@@ -17,7 +17,7 @@ struct PatternTests {
         #expect(try !matches("[1,2]", "[2,1]"))
     }
 
-    @Test("A name takes any value, and stands for it from then on")
+    @Test("A name matches any value, then only this value")
     func names() throws {
         #expect(try matches(#"{"a":<x>,"b":<x>}"#, #"{"a":"t","b":"t"}"#))
         #expect(try !matches(#"{"a":<x>,"b":<x>}"#, #"{"a":"t","b":"u"}"#))
@@ -27,7 +27,7 @@ struct PatternTests {
         #expect(Pattern.fill("<unknown>", values) == nil)
     }
 
-    @Test("What is not shown may be there or not")
+    @Test("Omitted parts may be present or absent")
     func more() throws {
         #expect(try matches(#"{"a":1,…}"#, #"{"a":1,"b":2}"#))
         #expect(try matches(#"{…}"#, "{}"))

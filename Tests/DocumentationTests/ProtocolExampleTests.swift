@@ -2,18 +2,18 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-// One after the other: they block the thread that they run on while the daemon works.
+// Serialized, because the tests block their thread while the daemon works.
 @Suite("The pages of the protocol", .serialized)
 struct ProtocolExampleTests {
     /// The pages that describe the tasks.
     private static let taskPaths = ["docs/cookies.md", "docs/daemon-tasks.md", "docs/plugin-tasks.md"]
-    /// The pages with examples.
+    /// The pages with many examples.
     private static let paths = ["docs/protocol.md"] + taskPaths
     /// Other pages with some examples.
     private static let morePaths = ["docs/fetch.md"]
     private static let examples = (try? (paths + morePaths).flatMap { try Example.all(in: Page($0)) }) ?? []
 
-    @Test("The examples of each page can be read, and there are many", arguments: paths)
+    @Test("The examples of each page are valid, and there are at least ten", arguments: paths)
     func readable(_ path: String) throws {
         let examples = try Example.all(in: Page(path))
         #expect(examples.count >= 10)
@@ -34,7 +34,7 @@ struct ProtocolExampleTests {
         try client.send(#"{"task":"bridge.tasks","callbackId":1}"#)
         let answer = try JSON(parsing: client.receive() ?? "")
         let names = (answer["result"]?["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
-        // Counter and sysinfo are examples of plugins in C, fixture is for tests: they are not shipped.
+        // Counter and sysinfo are example plugins in C, fixture is for tests: they are not shipped.
         let others = ["counter.", "sysinfo.", "fixture."]
         let shipped = names.filter { name in !others.contains { name.hasPrefix($0) } }
         let headings = try Self.headings()
@@ -43,7 +43,7 @@ struct ProtocolExampleTests {
         #expect(missing == [], "\(Self.taskPaths) have no section for these tasks")
     }
 
-    /// The names in the headings of the pages of tasks, as `## \`name\`` or `## Name` has them.
+    /// Returns the names in the headings of the task pages, which have the form `## \`name\`` or `## Name`.
     private static func headings() throws -> Set<String> {
         let titles = try taskPaths.flatMap { try Page($0).prose }.map(\.text).filter { $0.hasPrefix("##") }
         return Set(titles.flatMap { $0.split { " #`,".contains($0) }.map(String.init) })

@@ -5,7 +5,7 @@ import Testing
 struct PurposeTests {
     private static let files = ["CookiePurposeTests", "RequestPurposeTests"]
 
-    /// The last column of the table in the page.
+    /// Returns the last column of the table on the page.
     private func listed() throws -> [String] {
         let lines = try Page("docs/fetch.md").lines
         let start = try #require(lines.firstIndex(of: "## Purposes"))
@@ -13,7 +13,7 @@ struct PurposeTests {
         return rows.compactMap { $0.split(separator: "|").last?.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// The sentences of the tests.
+    /// Returns the display names of the tests.
     private func tests() throws -> [String] {
         try Self.files.flatMap { name in
             let path = "Tests/FetchTests/\(name).swift"
@@ -22,7 +22,7 @@ struct PurposeTests {
         }
     }
 
-    @Test("are each shown by the test that the page names, and no test shows another one")
+    @Test("are exactly the names of their tests")
     func tableAndTests() throws {
         let (listed, tests) = (try listed(), try tests())
         #expect(!listed.isEmpty)

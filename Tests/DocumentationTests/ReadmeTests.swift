@@ -3,36 +3,36 @@ import Foundation
 import TestSupport
 import Testing
 
-// One after the other: they block the thread that they run on while a daemon and a client work.
+// Serialized, because the tests block their thread while a daemon and a client work.
 @Suite("README.md", .serialized)
 struct ReadmeTests {
-    /// The folder of the programs that the page speaks of; the tests have their own.
+    /// The folder of the programs on the page. The tests have their own.
     private static let buildFolder = "$PWD/.build/release"
-    /// The socket that the page speaks of; the tests' daemon has another.
+    /// The socket on the page. The daemon of the tests has another one.
     private static let socketPath = "/tmp/trestle/bridge.sock"
 
-    @Test("The shell's way of sending a message works as pasted", .enabled(if: Program.exists("socat")))
+    @Test("The example for the shell works as pasted", .enabled(if: Program.exists("socat")))
     func socat() throws {
         #expect(try run("sh") { $0.contains("socat") } == #"{"callbackId":1,"result":{"hello":"world"}}"# + "\n")
     }
 
-    @Test("The command line's way of sending a message works as pasted")
+    @Test("The example for the command line works as pasted")
     func commandLine() throws {
         let printed = try run("sh") { $0.hasPrefix("trestle call ") }
         #expect(try JSON(parsing: printed) == ["hello": "world"])
     }
 
-    @Test("Python's way of sending a message works as pasted", .enabled(if: Program.exists("python3")))
+    @Test("The example in Python works as pasted", .enabled(if: Program.exists("python3")))
     func python() throws {
         #expect(try run("python") { $0.contains("trestle_bridge") } == "{'hello': 'world'}\n")
     }
 
-    @Test("Node's way of sending a message works as pasted", .enabled(if: Program.exists("node")))
+    @Test("The example for Node works as pasted", .enabled(if: Program.exists("node")))
     func node() throws {
         #expect(try run("js") { $0.contains("connect") } == "{ hello: 'world' }\n")
     }
 
-    @Test("A page's way of sending a message works as pasted", .enabled(if: Program.exists("node")))
+    @Test("The example for a web page works as pasted", .enabled(if: Program.exists("node")))
     func page() throws {
         let block = try #require(try Page("README.md").blocks.first { $0.info == "html" })
         let script = try #require(block.text.split(separator: "<script>").last?.split(separator: "</script>").first)
@@ -51,7 +51,7 @@ struct ReadmeTests {
         #expect(try Program.node(around, ["TRESTLE_SOCKET": daemon.socketPath]) == "{ hello: 'world' }\n")
     }
 
-    @Test("The box lists the plugins that a build offers, but for those of the examples, which are named below it")
+    @Test("The box lists the plugins of a build, except those of the examples, which are named below it")
     func box() throws {
         let text = try String(contentsOf: Page.root.appending(path: "README.md"), encoding: .utf8)
         let below = try #require(text.split(separator: "## What is in the box").last)
@@ -68,7 +68,7 @@ struct ReadmeTests {
         for example in ["[Counter]", "[Sysinfo]"] { #expect(box.contains(example)) }
     }
 
-    @Test("The task that the page shows is that of the example package")
+    @Test("The task on the page is the one of the example package")
     func greet() throws {
         let block = try #require(try Page("README.md").blocks.first { $0.info == "swift" })
         let source = try String(
@@ -77,7 +77,7 @@ struct ReadmeTests {
         #expect(source == block.text + "\n")
     }
 
-    /// Runs a block of the page, with the tests' own daemon, and returns what it printed.
+    /// Runs a block of the page with the daemon of the test. Returns its output.
     private func run(_ language: String, _ isWanted: (String) -> Bool) throws -> String {
         let blocks = try Page("README.md").blocks
         let block = try #require(blocks.first { $0.info == language && isWanted($0.text) })
@@ -86,7 +86,7 @@ struct ReadmeTests {
         #expect(setting.contains(Self.buildFolder) && setting.contains(Self.socketPath))
         let set = setting.replacing(Self.socketPath, with: daemon.socketPath)
             .replacing(Self.buildFolder, with: DaemonProcess.buildFolder.path(percentEncoded: false))
-        // The line is what sets the variables, for the shell and for what is started from it.
+        // The `export` line of the page sets the variables for the shell and for the programs started from it.
         let around = ["TRESTLE_SOCKET": try Program.run(["sh", "-c", set + "\nprintf %s \"$TRESTLE_SOCKET\""])]
         let script = block.text
         switch language {
@@ -106,7 +106,7 @@ enum Program {
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
     }
 
-    /// Runs a module in a folder where this checkout's package for JavaScript is installed.
+    /// Runs a module in a folder in which this checkout's JavaScript package is installed.
     static func node(_ module: String, _ environment: [String: String] = [:]) throws -> String {
         let files = FileManager.default
         let folder = files.temporaryDirectory.appending(path: "trestle-node-\(UUID().uuidString)")
@@ -121,7 +121,7 @@ enum Program {
         return try run(["node", file.path(percentEncoded: false)], environment)
     }
 
-    /// Runs a command line to its end, which must be a good one, and returns what it printed.
+    /// Runs a command line that must exit with 0. Returns its output.
     static func run(_ command: [String], _ environment: [String: String] = [:]) throws -> String {
         let inherited = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let run = try TestSupport.run(

@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-// `scripts/newcomer` runs it: the last command installs a plugin beside the programs, where all other tests would find
-// it.
+// `scripts/newcomer` runs this test: the last command installs a plugin beside the programs, where all other tests
+// would load it.
 @Suite(
     "README.md, typed from top to bottom", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: ProcessInfo.processInfo.environment["TRESTLE_NEWCOMER"] != nil, "scripts/newcomer runs it"))
 struct ReadmeWalkTests {
-    @Test("Each command of sending a message and of writing a plugin does its work, as it stands there")
+    @Test("Each command for sending a message and for writing a plugin works as written")
     func walk() throws {
         let page = try Page("README.md")
         let terminals = try Terminals()
@@ -26,8 +26,7 @@ struct ReadmeWalkTests {
     }
 }
 
-/// Terminals of one user, in a folder and a home of their own, in which a line of the page has set the variables.
-/// Blocking.
+/// Terminals of one user, with their own folder and home. A line of the page has set the variables in them. Blocking.
 private final class Terminals {
     private let folder: TemporaryFolder
     private var setting = ""
@@ -38,8 +37,8 @@ private final class Terminals {
         mkdir(folder.file("home"), 0o700)
     }
 
-    /// Types a line, and returns what it prints. A command that stays is interrupted once it serves, but the daemon,
-    /// which the lines after it talk to.
+    /// Types a line. Returns its output. A command that keeps running is interrupted when it is ready, except the
+    /// daemon, which later lines need.
     @discardableResult
     func type(_ line: String) throws -> String {
         let line = here(line)
@@ -59,7 +58,7 @@ private final class Terminals {
         return ""
     }
 
-    /// Ends the daemon.
+    /// Stops the daemon.
     func close() throws { try daemon?.interrupt([.exited(0)]) }
 
     private func stay(_ line: String) throws -> StayingCommand {
@@ -76,7 +75,7 @@ private final class Terminals {
         return run.output
     }
 
-    /// The line with the programs and the socket of this run. Its user needs no `sudo`: the daemon is theirs.
+    /// Returns the line with the programs and the socket of this run, without `sudo`: the daemon belongs to the user.
     private func here(_ line: String) -> String {
         line.replacing("$PWD/.build/release", with: DaemonProcess.buildFolder.path(percentEncoded: false))
             .replacing("/tmp/trestle/", with: "\(folder.path)/").replacing("sudo ", with: "")

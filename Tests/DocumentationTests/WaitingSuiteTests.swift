@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Suites whose tests wait")
 struct WaitingSuiteTests {
-    /// The text from each `@Suite` in the sources of the tests up to the next.
+    /// Returns the text from each `@Suite` in the sources of the tests to the next one.
     private func suites() throws -> [(file: String, text: Substring)] {
         let tests = Page.root.appending(path: "Tests").path
         let files = try #require(FileManager.default.enumerator(atPath: tests)).compactMap { $0 as? String }
@@ -14,9 +14,9 @@ struct WaitingSuiteTests {
         }
     }
 
-    @Test("have a time limit, by which a test that waits for ever fails with its name")
+    @Test("have a time limit, by which a test that waits without end fails with its name")
     func limits() throws {
-        // Of a test, or of a helper beside it.
+        // In a test, or in a helper beside it.
         let waits = #/func [^{]*\basync\b/#
         let suites = try suites().filter { $0.text.contains(waits) }
         #expect(suites.count > 100)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A mark of changes beside a database")
+@Suite("The change mark of a database")
 struct ChangeMarkTests {
     private let folder: TemporaryFolder
     private var path: String { folder.file("notes.sqlite") }
@@ -11,7 +11,7 @@ struct ChangeMarkTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("has no value before the first change, another one after each, and the same for all who know the path")
+    @Test("has no value before the first change, a new one after each, and the same one for all readers")
     func values() throws {
         #expect(mark.value == nil)
         var seen: Set<UInt64> = []
@@ -24,14 +24,14 @@ struct ChangeMarkTests {
         #expect(seen.count == 100)
     }
 
-    @Test("is its owner's alone")
+    @Test("has mode 0600")
     func mode() throws {
         try mark.change()
         var status = stat()
         #expect(stat(path + ".changed", &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("has no value once its file was removed or cut, and the next change makes it again")
+    @Test("has no value after its file is removed or truncated, and the next change creates it again")
     func removed() throws {
         try mark.change()
         let before = mark.value
@@ -43,7 +43,7 @@ struct ChangeMarkTests {
         #expect(mark.value != nil && mark.value != before)
     }
 
-    @Test("has the value of the file that has taken the place of the one that was read before")
+    @Test("has the value of the current file, even if the file was replaced")
     func replaced() throws {
         let reader = mark
         try mark.change()
@@ -59,7 +59,7 @@ struct ChangeMarkTests {
         #expect(reader.value == nil)
     }
 
-    @Test("follows no link, and does not wait for who writes a pipe")
+    @Test("does not follow a symbolic link, and does not block on a FIFO")
     func others() throws {
         symlink(folder.file("elsewhere"), path + ".changed")
         #expect(mark.value == nil)

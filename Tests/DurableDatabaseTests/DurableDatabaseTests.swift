@@ -20,7 +20,7 @@ struct DurableDatabaseTests {
         return stat(folder.file(name), &status) == 0 ? status.st_mode & 0o777 : nil
     }
 
-    @Test("Every connection has a write-ahead log, full synchronisation, foreign keys, and what its plugin asks for")
+    @Test("Every connection has WAL mode, full synchronisation, foreign keys, and the plugin's pragmas")
     func settings() throws {
         for queue in [try database.open(), try database.openBesideAnother()] {
             try queue.inDatabase { database throws in
@@ -33,7 +33,7 @@ struct DurableDatabaseTests {
         }
     }
 
-    @Test("Its files are made readable to their owner alone, and one that exists keeps its mode")
+    @Test("New files have mode 0600, and an existing file keeps its mode")
     func modes() throws {
         let queue = try database.open()
         try queue.inDatabase { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -44,13 +44,13 @@ struct DurableDatabaseTests {
         #expect(mode("a.sqlite") == 0o640)
     }
 
-    @Test("Where its file cannot be made, the refusal has the system's error")
+    @Test("If the file cannot be created, the refusal contains the system's error")
     func noDirectory() {
         let database = DurableDatabase(path: folder.file("missing/a.sqlite"), label: "test", pragmas: "")
         #expect(throws: DurableDatabase.Refusal.notMade(errno: ENOENT)) { try database.open() }
     }
 
-    @Test("The log's index has no room where blocks are smaller than a page of memory, and too few are left")
+    @Test("There is no room for the log's index if blocks are smaller than a memory page and too few are free")
     func room() {
         var system = statvfs()
         system.f_frsize = 1024
@@ -65,7 +65,7 @@ struct DurableDatabaseTests {
         #expect(!MappedRoom.isMissing(beside: folder.file("missing/a.sqlite")))
     }
 
-    @Test("Tables are brought up to date, and a file of a newer version is refused and left as it is")
+    @Test("Tables are migrated, and a file of a newer version is refused and left unchanged")
     func versions() throws {
         var (old, new) = (DatabaseMigrator(), DatabaseMigrator())
         old.registerMigration("first") { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -77,7 +77,7 @@ struct DurableDatabaseTests {
         #expect(try queue.inDatabase { try $0.columns(in: "t").map(\.name) } == ["a", "b"])
     }
 
-    @Test("The disk is full by two of SQLite's codes: there is no room for a page, or for the log's index")
+    @Test("Only SQLITE_FULL and SQLITE_IOERR_SHMSIZE mean a full disk")
     func fullDisk() {
         let codes: [ResultCode] = [
             .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR, .SQLITE_NOMEM,

@@ -27,7 +27,7 @@ struct FailedCommitTests {
         try queue.inDatabase { try String.fetchAll($0, sql: "SELECT a FROM t") }
     }
 
-    /// What a daemon finds that begins after a crash at this moment: the files without the log's index.
+    /// Returns the rows that a daemon finds after a crash at this moment: it has the files without the log's index.
     private func rowsAfterCrash() throws -> [String] {
         let copy = try TemporaryFolder()
         let files = ["a.sqlite", "a.sqlite-wal"].map { folder.file($0) }
@@ -35,7 +35,7 @@ struct FailedCommitTests {
         return try rows(DurableDatabase(path: copy.file("a.sqlite"), label: "test", pragmas: "").open())
     }
 
-    @Test("whose fsync fails would come back after a crash, and does not once it is abandoned")
+    @Test("whose fsync fails reappears after a crash, unless it is abandoned")
     func failedSync() throws {
         disk.set(.sync, true)
         #expect(throws: DatabaseError.self) { try insert("lost") }
@@ -48,7 +48,7 @@ struct FailedCommitTests {
         #expect(try rows(next) == ["kept"])
     }
 
-    @Test("does not come back with a later one, and the later one is kept")
+    @Test("does not reappear with a later commit, and the later one is kept")
     func laterCommit() throws {
         disk.set(.sync, true)
         #expect(throws: DatabaseError.self) { try insert("lost") }
@@ -58,7 +58,7 @@ struct FailedCommitTests {
         #expect(try rowsAfterCrash() == ["kept", "later"])
     }
 
-    @Test("and is still open is rolled back, and does not hold the lock")
+    @Test("and leaves a transaction open is rolled back and releases the lock")
     func openTransaction() throws {
         queue.inDatabase { database in
             #expect(throws: DatabaseError.self) {
@@ -71,7 +71,7 @@ struct FailedCommitTests {
         #expect(try rows(queue) == ["kept", "later"])
     }
 
-    @Test("for want of room is followed by a connection that reads, and writes when there is room again")
+    @Test("on a full disk is followed by a connection that reads, and writes when there is space")
     func fullDisk() throws {
         disk.set(.full, true)
         let error = try #require(throws: DatabaseError.self) { try insert("lost") }

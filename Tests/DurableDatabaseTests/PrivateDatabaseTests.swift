@@ -24,7 +24,7 @@ struct PrivateDatabaseTests {
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    @Test("is made with its tables, and its companion files are as private")
+    @Test("is created with its tables, and its companion files have mode 0600 too")
     func made() throws {
         var connection = try database().open()
         let queue = try connection.usable()
@@ -34,7 +34,7 @@ struct PrivateDatabaseTests {
         try connection.take()?.close()
     }
 
-    @Test("is made private where others could read it")
+    @Test("gets mode 0600 if it had another mode")
     func madePrivate() throws {
         var connection = try database().open()
         try connection.take()?.close()
@@ -44,7 +44,7 @@ struct PrivateDatabaseTests {
         try connection.take()?.close()
     }
 
-    @Test("that cannot be opened is refused in a sentence that names its contents and its file")
+    @Test("that cannot be opened is refused with an error that names its contents and its path")
     func refused() throws {
         var connection = try database().open()
         try connection.usable().write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of the future')") }
@@ -63,7 +63,7 @@ struct PrivateDatabaseTests {
         #expect(contents(of: other) == text)
     }
 
-    @Test("whose statement fails says why without what was to be written, and whether the disk is full")
+    @Test("whose statement fails reports the reason without the values, and whether the disk is full")
     func failed() throws {
         let database = database()
         var connection = try database.open()

@@ -2,13 +2,13 @@ import DurableDatabase
 import Synchronization
 import Testing
 
-@Suite("A connection that is opened again after a failure")
+@Suite("A connection that is reopened after a failure")
 struct ReopenableConnectionTests {
     private struct Failure: Error, Equatable {
         var name: String
     }
 
-    /// What each connection was opened after, in order.
+    /// The failure before each opening, in order; `nil` for none.
     private final class Openings: Sendable {
         private let causes = Mutex<[String?]>([])
         var all: [String?] { causes.withLock { $0 } }
@@ -17,7 +17,7 @@ struct ReopenableConnectionTests {
 
     private let openings = Openings()
 
-    /// - Parameter refusal: What opening fails with.
+    /// - Parameter refusal: The error that opening throws; `nil` if it succeeds.
     private func make(_ opened: String? = nil, refusal: Failure? = nil) -> ReopenableConnection<String, Failure> {
         ReopenableConnection(opened) { [openings] cause throws(Failure) in
             openings.add(cause)
@@ -26,7 +26,7 @@ struct ReopenableConnectionTests {
         }
     }
 
-    @Test("It is opened when it is first needed, and once")
+    @Test("is opened once, at its first use")
     func first() throws {
         var connection = make()
         #expect(connection.opened == nil)
@@ -34,14 +34,14 @@ struct ReopenableConnectionTests {
         #expect(openings.all == [nil])
     }
 
-    @Test("One that is open already is not opened")
+    @Test("is not opened if it is open already")
     func given() throws {
         var connection = make("given")
         #expect(try connection.usable() == "given")
         #expect(openings.all == [])
     }
 
-    @Test("After a failure it is taken out, and opened with the failure's error when it is needed")
+    @Test("is removed by a failure, and reopened with that error at the next use")
     func failed() throws {
         var connection = make("given")
         #expect(connection.fail(Failure(name: "fsync")) == "given")
@@ -50,7 +50,7 @@ struct ReopenableConnectionTests {
         #expect(openings.all == ["fsync"])
     }
 
-    @Test("Where it cannot be opened the error is thrown, and each use tries again with the failure's error")
+    @Test("throws if it cannot be opened, and tries again at each use with the failure's error")
     func notOpened() throws {
         var connection = make("given", refusal: Failure(name: "refused"))
         _ = connection.fail(Failure(name: "fsync"))
@@ -58,7 +58,7 @@ struct ReopenableConnectionTests {
         #expect(openings.all == ["fsync", "fsync"])
     }
 
-    @Test("One that was opened beside it takes its place")
+    @Test("is replaced by a connection that was opened beside it")
     func next() throws {
         var connection = make("given")
         #expect(connection.fail(Failure(name: "fsync"), next: "next") == "given")
@@ -66,7 +66,7 @@ struct ReopenableConnectionTests {
         #expect(openings.all == [])
     }
 
-    @Test("One that was taken out is opened as if for the first time")
+    @Test("is opened as for the first time after it was taken")
     func taken() throws {
         var connection = make("given")
         #expect(connection.take() == "given")

@@ -11,7 +11,7 @@ struct EchoTests {
     }
 
     @Test(
-        "answers with its options",
+        "returns its options",
         arguments: ["null", "{}", #"{"b":1,"a":[1e400,-0.0,12345678901234567890123]}"#, #""\u0000é😀""#, "[[[]]]"])
     func answers(_ text: String) async throws {
         let bridge = try await TestBridge.start(.echo())

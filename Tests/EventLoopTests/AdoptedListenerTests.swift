@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite("A socket that was handed over") @LoopActor
+@Suite("An adopted listening socket") @LoopActor
 struct AdoptedListenerTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.file("s") }
@@ -11,7 +11,7 @@ struct AdoptedListenerTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A socket of that kind, bound to a path or, with `@` in front, to an abstract name.
+    /// Creates a socket of a kind that is bound to a path or, with `@` in front, to an abstract name.
     private func bound(_ path: String, _ kind: __socket_type = SOCK_STREAM) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
@@ -27,13 +27,13 @@ struct AdoptedListenerTests {
         return descriptor
     }
 
-    /// Why the listener does not take it.
+    /// Returns the error with which the listener refuses the descriptor.
     private func refusal(_ descriptor: Int32) -> String? {
         let error = #expect(throws: SystemError.self) { try UnixListener(adopting: UnixSocket(adopting: descriptor)) }
         return error?.description
     }
 
-    @Test("reports where it listens, at a path, at an abstract name, or nowhere")
+    @Test("reports its path or its abstract name")
     func paths() throws {
         for path in [path, "@\(path)"] {
             let descriptor = try bound(path)
@@ -49,7 +49,7 @@ struct AdoptedListenerTests {
         close(nameless)
     }
 
-    @Test("neither blocks, nor is inherited by children")
+    @Test("is non-blocking and close-on-exec")
     func flags() throws {
         let descriptor = try bound(path)
         listen(descriptor, 1)
@@ -59,7 +59,7 @@ struct AdoptedListenerTests {
         #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
     }
 
-    @Test("is refused in words where it is of another kind")
+    @Test("of another kind is refused with an error")
     func others() throws {
         #expect(refusal(try bound(path))?.hasSuffix("a socket that does not listen (Accept=no)") == true)
         let datagram = try bound(directory.file("d"), SOCK_DGRAM)

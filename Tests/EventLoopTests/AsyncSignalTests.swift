@@ -2,7 +2,7 @@ import EventLoop
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct AsyncSignalTests {
-    @Test("Each task that waits gets the value of its turn; a cancelled one waits no longer and takes no turn")
+    @Test("Each waiting task gets the value of its turn; a cancelled one stops waiting and takes no turn")
     func order() async {
         let list = AsyncSignal<Int>()
         let tasks = ["a", "b", "c"].map { _ in
@@ -13,7 +13,7 @@ import Testing
         list.resumeFirst(1)
         list.resumeFirst(2)
         list.resumeFirst(3)
-        // Which of them runs first is not compared: Swift resumes a continuation by way of its thread pool.
+        // The order in which they run is not compared: Swift resumes a continuation through its thread pool.
         #expect(await tasks[1].value == 1)
         #expect(await tasks[2].value == 2)
         #expect(list.isEmpty)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct ChildProcessTests {
-    @Test("Every waiter gets the exit status, also after the end")
+    @Test("Every waiter gets the exit status, also after the process has ended")
     func exitStatus() async throws {
         let process = try ChildProcess.spawn(.init(file: "/bin/sh", arguments: ["-c", "exit 7"]))
         async let first = process.exitStatus()
@@ -33,13 +33,13 @@ import Testing
         output.startReading()
         await recorder.wait { !$0.received.isEmpty }
         process.kill(SIGKILL)
-        // The pipe ends only when the last process that holds it is gone.
+        // The pipe ends only when the last process that holds it has ended.
         await recorder.wait { $0.ends == [.hangUp] }
         output.close()
         #expect(await process.exitStatus() == .signalled(SIGKILL))
     }
 
-    @Test("Pipes lead to the three standard streams; the environment and the directory are the ones given")
+    @Test("Pipes connect to the three standard streams, and the environment and directory are applied")
     func pipes() async throws {
         let directory = try TemporaryDirectory()
         var options = ChildProcess.Options(
@@ -83,7 +83,7 @@ import Testing
         stream.close()
     }
 
-    @Test("Descriptors that others in this process leave open to their own children stay so")
+    @Test("Descriptors that other code leaves open for its own children stay so")
     func othersDescriptors() async throws {
         let others = open("/dev/null", O_RDONLY)
         defer { close(others) }
@@ -91,7 +91,7 @@ import Testing
         #expect(fcntl(others, F_GETFD) == 0)
     }
 
-    @Test("A program that does not exist is an error that names it")
+    @Test("The error for a missing program names it")
     func missing() {
         let error = #expect(throws: SystemError.self) {
             try ChildProcess.spawn(.init(file: "/no/such/program"))
@@ -100,7 +100,7 @@ import Testing
         #expect(error?.description == "start /no/such/program: no such file or directory (ENOENT)")
     }
 
-    @Test("A pipe whose reader is gone takes nothing and does not end this process")
+    @Test("Writing to a pipe without a reader accepts nothing and does not end this process")
     func brokenPipe() async throws {
         var options = ChildProcess.Options(file: "true")
         options.standardInput = .pipe
@@ -116,7 +116,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(20))) struct BlockingWorkTests {
-    @Test("Work runs off the loop and its result or error comes back")
+    @Test("Work runs off the loop and returns its result or error")
     func results() async throws {
         let onLoop = await BlockingWork.run { LoopActor.isOnLoopThread }
         #expect(!onLoop)
@@ -130,7 +130,7 @@ import Testing
         #expect(sum == 4_950)
     }
 
-    @Test("The C form runs the work off the loop, then the end on it")
+    @Test("The C form runs the work off the loop, and then its end on the loop")
     func functions() async {
         let seen = await withCheckedContinuation { continuation in
             let state = FunctionState(continuation)
@@ -146,7 +146,7 @@ import Testing
     }
 }
 
-/// What the two functions share; the second runs after the first.
+/// The state that the two functions share. The second runs after the first.
 private final class FunctionState {
     let continuation: CheckedContinuation<[Bool], Never>
     var workedOnLoop = true
@@ -155,14 +155,14 @@ private final class FunctionState {
         self.continuation = continuation
     }
 
-    /// The pointer is the one handed over above: never nil.
+    /// Returns the object of a pointer that was passed above and is never nil.
     static func of(_ argument: UnsafeMutableRawPointer?) -> FunctionState {
         Unmanaged<FunctionState>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue()
     }
 }
 
 @Suite struct SystemErrorTests {
-    @Test("An error is a sentence with operation, subject, reason and name")
+    @Test("The description contains operation, subject, reason and name")
     func description() {
         #expect(
             SystemError(code: ENOENT, operation: "connect to", subject: "/x").description

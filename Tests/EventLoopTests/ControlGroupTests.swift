@@ -9,7 +9,7 @@ struct ControlGroupTests {
     private static let hybrid = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
 
     @Test(
-        "is found wherever cgroup v2 is mounted, and nowhere else",
+        "is found wherever cgroup v2 is mounted",
         arguments: [
             ("0::/a.slice/b.service\n", v2, ["/sys/fs/cgroup/a.slice/b.service"]),
             ("0::/\n", v2, ["/sys/fs/cgroup"]),
@@ -17,7 +17,7 @@ struct ControlGroupTests {
                 "5:devices:/x\n1:name=systemd:/y\n0::/a.slice/b.service\n", v1 + hybrid,
                 ["/sys/fs/cgroup/unified/a.slice/b.service"]
             ),
-            // The mount shows a part of the hierarchy: one in which the group is, and one in which it is not.
+            // The mounts show parts of the hierarchy: one contains the group, one does not.
             (
                 "0::/a/b/c\n",
                 "1 2 0:38 /a/b /here rw - cgroup2 none rw\n3 2 0:38 /a/bb /there rw - cgroup2 none rw\n",

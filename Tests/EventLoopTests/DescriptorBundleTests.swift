@@ -2,14 +2,14 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite("A parcel of descriptors")
+@Suite("A bundle of descriptors")
 struct DescriptorBundleTests {
     private func inode(_ descriptor: Int32) -> UInt64? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    /// Both ends of a pipe.
+    /// Creates a pipe and returns both ends.
     private func pipeEnds() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -18,7 +18,7 @@ struct DescriptorBundleTests {
     }
 
     @Test(
-        "gives back what was put in, in order and closed on exec, also what one message cannot carry",
+        "returns its descriptors in order and close-on-exec, also more than one message can carry",
         arguments: [0, 1, 600])
     func content(count: Int) throws {
         let ends = try pipeEnds()
@@ -33,7 +33,7 @@ struct DescriptorBundleTests {
         #expect(taken.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
     }
 
-    @Test("keeps its content while any copy of its descriptor is there, and gives it once")
+    @Test("keeps its content while any copy of its descriptor exists, and returns it once")
     func copies() throws {
         let ends = try pipeEnds()
         let copy: Int32
@@ -53,18 +53,18 @@ struct DescriptorBundleTests {
         try kept.unpack { _ in Issue.record("there was something left") }
     }
 
-    @Test("lets go of its content with its last copy")
+    @Test("releases its content with its last copy")
     func end() throws {
         let ends = try pipeEnds()
         defer { close(ends[0]) }
         do { _ = try DescriptorBundle.make(of: [ends[1]]) }
         close(ends[1])
-        // Nobody can write any more, once children that other tests were just starting have let go of their copies.
+        // No writer is left, once children that other tests are starting have closed their copies.
         var state = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
         #expect(poll(&state, 1, 30_000) == 1 && Int32(state.revents) & POLLHUP != 0)
     }
 
-    @Test("says what is no descriptor, and what is no parcel")
+    @Test("reports an invalid descriptor and an invalid bundle")
     func faults() throws {
         #expect(throws: SystemError.self) { _ = try DescriptorBundle.make(of: [1_000_000]) }
         let ends = try pipeEnds()
@@ -77,7 +77,7 @@ struct DescriptorBundleTests {
 
 @Suite("Files in memory")
 struct MemoryFileTests {
-    @Test("Nobody but their owner may open them by way of /proc, whatever the mask for new files is")
+    @Test("have mode 0600, so that only their owner can open them through /proc")
     func mode() throws {
         let file = try MemoryFile.make(named: "test", content: [1, 2, 3])
         let copy = try MemoryFile.copy(of: "/proc/self/exe", named: "copy")

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct DescriptorWatcherTests {
-    @Test("A watcher reports when a descriptor can be read or written, and nothing once it watches for nothing")
+    @Test("A watcher reports when a descriptor is readable or writable, and nothing while it watches neither")
     func readiness() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
@@ -31,7 +31,7 @@ import Testing
         #expect(count == afterClosing)
     }
 
-    @Test("What cannot be polled is refused")
+    @Test("A descriptor that cannot be polled is refused")
     func file() throws {
         let descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

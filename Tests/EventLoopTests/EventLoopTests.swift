@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct ExecutorTests {
-    @Test("What is isolated to LoopActor runs on the loop thread")
+    @Test("Functions isolated to LoopActor run on the loop thread")
     func actorIsOnLoopThread() async {
         #expect(!LoopActor.isOnLoopThread)
         let there = await { @LoopActor in LoopActor.isOnLoopThread }()
@@ -22,7 +22,7 @@ import Testing
         #expect(value == 42)
     }
 
-    @Test("What assumeIsolated's body throws comes out")
+    @Test("assumeIsolated rethrows its body's error")
     func assumeIsolatedThrows() async {
         let code: Int32 = await { @LoopActor in
             do throws(SystemError) {
@@ -45,7 +45,7 @@ import Testing
         #expect(await task.value == [true, true, true])
     }
 
-    @Test("An immediate task on the loop starts before the call returns, and stays on the loop after suspending")
+    @Test("An immediate task on the loop starts before the call returns, and resumes on the loop")
     func immediateTask() async {
         let (order, seen) = await { @LoopActor in
             let order = Mutex<[String]>([])
@@ -63,9 +63,9 @@ import Testing
         #expect(seen == [true, true, true])
     }
 
-    @Test("What stays on the loop goes on without a turn in the queue")
+    @Test("Calls that stay on the loop continue without queueing")
     func noDetour() async {
-        // A posted function would run in between, if the task let go of the loop.
+        // A posted function would run in between if the task released the loop.
         let actor: Bool = await { @LoopActor in
             let wasFirst = Flag()
             EventLoop.post { wasFirst.isSet = true }
@@ -84,7 +84,7 @@ import Testing
         #expect(!preferring)
     }
 
-    @Test("MainActor.run from the loop comes back")
+    @Test("MainActor.run from the loop returns to the loop")
     func mainActor() async {
         let (before, main, after) = await { @LoopActor in
             let before = LoopActor.isOnLoopThread
@@ -107,7 +107,7 @@ private final class Flag {
     nonisolated init() {}
 }
 
-/// Neither isolated nor with an executor of its own.
+/// A function without isolation and without its own executor.
 private func plain(_ seen: inout [Bool]) async {
     seen.append(LoopActor.isOnLoopThread)
     await Task.yield()
@@ -127,7 +127,7 @@ private func plain(_ seen: inout [Bool]) async {
         #expect(seen == Array(0..<1_000))
     }
 
-    @Test("More jobs than a turn runs keep their order, from the loop as well, and hooks run in between")
+    @Test("More jobs than a turn runs keep their order, also from the loop, and hooks run in between")
     func manyFromTheLoop() async {
         let (seen, hooked) = await withCheckedContinuation { continuation in
             EventLoop.post {
@@ -146,7 +146,7 @@ private func plain(_ seen: inout [Bool]) async {
         #expect(hooked >= 4)
     }
 
-    @Test("Posting inside a posted function runs it later, not inside")
+    @Test("A function posted inside a posted function runs later, not nested")
     func neverNested() async {
         let order = await withCheckedContinuation { continuation in
             EventLoop.post {
@@ -161,7 +161,7 @@ private func plain(_ seen: inout [Bool]) async {
         #expect(order == [1, 2])
     }
 
-    @Test("Nothing that many threads post at once is lost, and each thread's posts stay in order")
+    @Test("Posts from many threads are all run, and each thread's posts stay in order")
     func manyThreads() async {
         let list = LoopList()
         await withTaskGroup { group in
@@ -193,7 +193,7 @@ private func plain(_ seen: inout [Bool]) async {
         #expect(counter.pointee == 100)
     }
 
-    @Test("Work posted by a turn-end hook runs without anything else waking the loop")
+    @Test("Work that a turn-end hook posts runs without another wake-up of the loop")
     func postInHook() async {
         await withCheckedContinuation { continuation in
             EventLoop.post {
@@ -207,14 +207,14 @@ private func plain(_ seen: inout [Bool]) async {
         }
     }
 
-    @Test("A turn-end hook runs after the jobs of its turn, those that jobs posted included")
+    @Test("A turn-end hook runs after the jobs of its turn, including jobs that they posted")
     func hookAfterJobs() async {
-        // All tests share the loop. A turn in which very many jobs of others wait leaves the posted job to the next.
+        // All tests share the loop. A turn with very many waiting jobs leaves the posted job to the next.
         for _ in 0..<100 where await orderOfTurn() == [1, 2, 3] { return }
         Issue.record("in no turn the hook ran after the job that a job posted")
     }
 
-    /// The order of a job, of the job that it posts, and of the hook at the end of the turn.
+    /// Returns the order of a job, of the job that it posts, and of the hook at the end of the turn.
     private func orderOfTurn() async -> [Int] {
         await withCheckedContinuation { continuation in
             EventLoop.post {
@@ -231,7 +231,7 @@ private func plain(_ seen: inout [Bool]) async {
         }
     }
 
-    @Test("The time stands still within a turn and never runs backwards")
+    @Test("The time does not change within a turn and never decreases")
     func turnTime() async {
         let (first, second, clock) = await { @LoopActor in
             let first = EventLoop.now
@@ -247,7 +247,7 @@ private func plain(_ seen: inout [Bool]) async {
     }
 }
 
-/// Values that only the loop touches.
+/// Values that are used only on the loop.
 @LoopActor
 private final class LoopList {
     var values: [Int] = []
@@ -256,7 +256,7 @@ private final class LoopList {
 }
 
 @Suite struct MonotonicInstantTests {
-    @Test("Arithmetic stops at the clock's ends")
+    @Test("Arithmetic saturates at the clock's limits")
     func saturates() {
         let instant = MonotonicInstant(nanoseconds: 1_000)
         #expect((instant + .nanoseconds(5)).nanoseconds == 1_005)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("The loop is shared by users", .timeLimit(.minutes(20))) @LoopActor
+@Suite("Users share the loop", .timeLimit(.minutes(20))) @LoopActor
 struct FairSchedulerTests {
-    @Test("Who connects counts as who sends: the shares of all are short then, and longer when nobody sends")
+    @Test("A new connection counts as sending: shares become short, and longer again when no user sends")
     func connecting() {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }
@@ -22,7 +22,7 @@ struct FairSchedulerTests {
         #expect(scheduler.share == FairScheduler.contendedShareNanoseconds)
     }
 
-    @Test("A process that answers the only user competes with nobody: all shares are long, its own 200 µs")
+    @Test("A process that answers the only user does not compete: shares stay long, its own is 200 µs")
     func answeringProcess() {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }
@@ -40,7 +40,7 @@ struct FairSchedulerTests {
         #expect(scheduler.share == FairScheduler.soleShareNanoseconds)
     }
 
-    @Test("A process that sends what nobody asked for counts as a user while it does, and no longer")
+    @Test("A process that sends unrequested data counts as a user while it does so")
     func unaskedProcess() {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }
@@ -64,7 +64,7 @@ struct FairSchedulerTests {
         #expect(scheduler.share == FairScheduler.quietShareNanoseconds)
     }
 
-    @Test("Beside clients of several users a process that answers makes all shares short, too")
+    @Test("With clients of several users, an answering process makes all shares short, too")
     func processAmongUsers() {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }
@@ -82,7 +82,7 @@ struct FairSchedulerTests {
     }
 
     @Test(
-        "A plugin has as much of the loop as its clients together, up to eight, in a process or in the daemon",
+        "A plugin's share is that of all its clients together, at most eight",
         arguments: [FairUser.Name.process(1), .plugin(1)])
     func pluginShare(name: FairUser.Name) {
         let time = ManualTime()
@@ -99,7 +99,7 @@ struct FairSchedulerTests {
         #expect(scheduler.share(of: plugin) == 8 * share)
     }
 
-    @Test("Input of the only user is read for some time in a turn, and the rest waits for the next")
+    @Test("The only user's input is read for a limited time in a turn, and the rest in the next")
     func soleTurn() async {
         let time = ManualTime()
         let scheduler = FairScheduler { time.nanoseconds }

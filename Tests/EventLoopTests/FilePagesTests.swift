@@ -9,7 +9,7 @@ import Testing
         return reader.finish()
     }
 
-    @Test("Only mappings of files that nobody has written to are dropped")
+    @Test("Only unmodified private mappings of files are selected")
     func cleanOnly() {
         let text = """
             55d0c0000000-55d0c0100000 r-xp 00000000 fe:00 1000                       /usr/bin/trestled
@@ -37,6 +37,6 @@ import Testing
             ])
     }
 
-    @Test("Text that is no list of mappings gives none", arguments: ["", "abc", "12-", "ff-00 r-xp /x", "-", "1-2"])
+    @Test("Text that is not a list of mappings yields none", arguments: ["", "abc", "12-", "ff-00 r-xp /x", "-", "1-2"])
     func nonsense(_ text: String) { #expect(mappings(text).isEmpty) }
 }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct FolderWatcherTests {
-    /// Yields each reported path.
+    /// Records the reported paths.
     @LoopActor
     private final class Ear {
         private var heard: [String] = []
@@ -17,9 +17,9 @@ import Testing
             waiting.resumeAll(())
         }
 
-        /// Waits until that path has been reported.
+        /// Waits until a path has been reported.
         ///
-        /// - Returns: all that was reported since the last time, each once.
+        /// - Returns: The distinct paths reported since the last call.
         @discardableResult
         func hears(_ path: String) async -> Set<String> {
             while !heard.contains(path) { _ = await waiting.wait() }
@@ -36,7 +36,7 @@ import Testing
         close(descriptor)
     }
 
-    @Test("It reports files that are written, renamed and removed, in folders that come later too")
+    @Test("Reports files that are written, renamed and removed, also in new folders")
     func reports() async throws {
         let folder = try TemporaryDirectory()
         mkdir(folder.file("old"), 0o700)
@@ -52,7 +52,7 @@ import Testing
         await ear.hears(folder.file("new/inner"))
         write(folder.file("new/inner/c"))
         await ear.hears(folder.file("new/inner/c"))
-        // The events of the write come before this.
+        // The events of the write come before these.
         unlink(folder.file("new/inner/c"))
         mkdir(folder.file("last"), 0o700)
         #expect(await ear.hears(folder.file("last")).contains(folder.file("new/inner/c")))
@@ -62,7 +62,7 @@ import Testing
         #expect(ear.isSilent)
     }
 
-    @Test("What is to be skipped is not reported, and folders of that name are not watched")
+    @Test("Does not report skipped names, and does not watch skipped folders")
     func skips() async throws {
         let folder = try TemporaryDirectory()
         mkdir(folder.file(".build"), 0o700)
@@ -72,11 +72,11 @@ import Testing
         write(folder.file(".build/object"))
         write(folder.file(".swap"))
         write(folder.file("source"))
-        // In the order of events: the others would have been reported before.
+        // Events arrive in order: the others would have been reported before.
         #expect(await ear.hears(folder.file("source")) == [folder.file("source")])
     }
 
-    @Test("A folder that is not there is an error that names it")
+    @Test("Throws an error that names a missing folder")
     func missing() {
         let error = #expect(throws: SystemError.self) { try FolderWatcher("/nowhere/at/all") { _ in } }
         #expect(error?.code == ENOENT)

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A listener that keeps what it accepts.
+/// A listener that keeps the connections that it accepts.
 @LoopActor
 final class KeepingServer {
     let listener: UnixListener

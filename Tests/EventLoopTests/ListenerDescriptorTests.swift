@@ -2,15 +2,15 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite("A listener that lacks descriptors", .timeLimit(.minutes(20))) @LoopActor struct ListenerDescriptorTests {
-    @Test("Out of descriptors, connections are turned away at once instead of hanging, and accepted again later")
+@Suite("A listener without free descriptors", .timeLimit(.minutes(20))) @LoopActor struct ListenerDescriptorTests {
+    @Test("Rejects connections at once if no descriptor is free, and accepts them again later")
     func noDescriptors() async {
         await #expect(processExitsWith: .success) {
             try await outOfDescriptors()
         }
     }
 
-    @Test("Connections never take the last descriptors: who serves them can still open files")
+    @Test("Leaves descriptors free for other use when there are many connections")
     func headroom() async {
         await #expect(processExitsWith: .success) {
             try await manyConnections()
@@ -18,11 +18,10 @@ import Testing
     }
 }
 
-/// In a process of its own: uses up every descriptor, connects, frees them, connects.
+/// Runs in its own process: uses up every descriptor, connects, frees them, and connects again.
 @LoopActor
 private func outOfDescriptors() async throws {
-    // The loop's thread goes on with a table of its own: libdispatch's threads end the process where they find theirs
-    // full.
+    // The loop thread gets its own descriptor table, because libdispatch's threads end the process if theirs is full.
     typealias Unshare = @convention(c) (_ flags: CInt) -> CInt
     // `unshare` is looked up by name because Glibc's module does not show it; 0x400 is CLONE_FILES.
     guard let unshare = dlsym(nil, "unshare"), unsafeBitCast(unshare, to: Unshare.self)(0x400) == 0 else { exit(3) }
@@ -30,7 +29,7 @@ private func outOfDescriptors() async throws {
     let server = try KeepingServer(directory.file("s"))
     server.listener.rejection = Array("full\n".utf8)
     let troubles = Troubles(of: server.listener)
-    // The client's descriptor is made first; connecting needs no other.
+    // The client's descriptor is created first; connecting needs no other.
     let waiting = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     limitDescriptors(waiting + 8)
     var fillers: [Int32] = []
@@ -40,7 +39,7 @@ private func outOfDescriptors() async throws {
         fillers.append(filler)
     }
     await troubles.next { connectRaw(waiting, directory.file("s")) }
-    // Turned away: the client reads why, and an end of input.
+    // Rejected: the client reads the reason and the end of input.
     var words = [UInt8](repeating: 0, count: 16)
     guard read(waiting, &words, words.count) == 5, words.starts(with: Array("full\n".utf8)),
         read(waiting, &words, words.count) == 0, troubles.errors.map(\.code) == [EMFILE], troubles.turnedAway == 1,
@@ -54,13 +53,13 @@ private func outOfDescriptors() async throws {
     server.close()
 }
 
-/// In a process of its own: connects until the listener takes no more, and looks at what is left.
+/// Runs in its own process: connects until the listener rejects connections, and counts the free descriptors.
 @LoopActor
 private func manyConnections() async throws {
     let directory = try TemporaryDirectory()
     let server = try KeepingServer(directory.file("s"))
     let troubles = Troubles(of: server.listener)
-    // The clients' descriptors are made first, below those that the listener's side will have.
+    // The clients' descriptors are created first, below those of the listener's side.
     let clients = (0..<64).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
     let limit = clients[63] + 1 + 64
     limitDescriptors(limit)
@@ -70,7 +69,7 @@ private func manyConnections() async throws {
     guard server.peers.count + troubles.turnedAway == 64, troubles.errors.map(\.code) == [EMFILE] else { exit(2) }
     var left = 0
     while dup(0) >= 0 { left += 1 }
-    // Less than the 32, because other threads of the process open some as well.
+    // 24 instead of the reserved 32, because other threads of the process open some as well.
     guard left >= 24 else { exit(4) }
     for client in clients { close(client) }
     server.close()
@@ -83,7 +82,7 @@ private func limitDescriptors(_ count: Int32) {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }
 
-/// What a listener says when it turns connections away.
+/// The errors and counts that a listener reports when it rejects connections.
 @LoopActor
 private final class Troubles {
     private(set) var errors: [SystemError] = []
@@ -99,7 +98,7 @@ private final class Troubles {
         }
     }
 
-    /// Does `body`, then waits until the listener has said something.
+    /// Runs `body`, then waits until the listener has reported an error.
     func next(_ body: () -> Void) async {
         await withCheckedContinuation { continuation in
             waiting = continuation

@@ -5,7 +5,7 @@ import Testing
 @Suite("The unit of a peer")
 struct PeerUnitTests {
     @Test(
-        "is the first service or scope of its control group, so that nobody takes a name within his own unit",
+        "is the first service or scope of its control group, so that a peer cannot claim a nested unit's name",
         arguments: [
             ("0::/system.slice/notes.service\n", "notes.service"),
             ("0::/system.slice/notes.service/payload.service\n", "notes.service"),

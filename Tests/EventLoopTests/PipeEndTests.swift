@@ -2,8 +2,8 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite("Pipes, and descriptors beside bytes", .timeLimit(.minutes(20))) @LoopActor struct PipeEndTests {
-    /// The two ends of a new pipe.
+@Suite("Pipes, and descriptors sent with bytes", .timeLimit(.minutes(20))) @LoopActor struct PipeEndTests {
+    /// Creates a pipe and returns its ends.
     private func ends() throws -> (reader: PipeEnd, writer: PipeEnd) {
         var ends = try PipeEnds()
         let reader = try take(ends.takeReader())
@@ -19,7 +19,7 @@ import Testing
         try bytes.withUnsafeBytes { try end.write($0) }
     }
 
-    @Test("Each end of a pipe is given away once")
+    @Test("Each end of a pipe can be taken once")
     func once() throws {
         var ends = try PipeEnds()
         let isFirst = ends.takeReader() != nil && ends.takeWriter() != nil
@@ -27,7 +27,7 @@ import Testing
         #expect(isFirst && !isSecond)
     }
 
-    @Test("Bytes come as they were written, no more than are asked for, and the end after them")
+    @Test("Bytes arrive as written, at most the requested number at a time, and then the end")
     func bytes() throws {
         let (reader, writer) = try ends()
         #expect(try reader.read(9) == nil)
@@ -39,7 +39,7 @@ import Testing
         #expect(try reader.read(9) == [])
     }
 
-    @Test("Who waits for bytes, or for room, is called once")
+    @Test("A callback that waits for bytes or for room is called once")
     func waiting() async throws {
         let (reader, writer) = try ends()
         var calls = 0
@@ -62,14 +62,14 @@ import Testing
         #expect(calls == 2)
     }
 
-    @Test("A writer whose reader is gone gets an error, and no signal")
+    @Test("Writing to a pipe without a reader throws an error and raises no signal")
     func broken() throws {
         let (reader, writer) = try ends()
         reader.close()
         #expect(throws: SystemError.self) { _ = try write([1], writer) }
     }
 
-    @Test("Who has the other end and makes it block does not make ours block")
+    @Test("Making the other end blocking does not make this end blocking")
     func blockingPeer() throws {
         var left = try PipeEnds()
         let reader = try take(left.takeReader())
@@ -87,7 +87,7 @@ import Testing
         #expect(written >= 1 << 16)
     }
 
-    @Test("A descriptor arrives with the first of the bytes beside which it was sent")
+    @Test("A descriptor arrives with the first of the bytes that it was sent with")
     func passing() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -104,12 +104,12 @@ import Testing
         #expect(pair.ours.write("three") == 5)
         await pair.their.wait { $0.received.count == 11 }
         #expect(pair.their.received == Array("onetwothree".utf8))
-        // What was sent before the descriptor may be read together with what is beside it.
+        // Bytes that were sent before the descriptor may be read together with its own.
         #expect(came.count == 1 && came[0].after <= 3 && came[0].inode == UnixSocket.inode(of: descriptor))
         #expect(pair.ours.isReceived)
     }
 
-    @Test("Who does not ask for descriptors gets the bytes")
+    @Test("A stream that does not accept descriptors still gets the bytes")
     func unwanted() async throws {
         let pair = try StreamPair()
         defer { pair.close() }

@@ -3,11 +3,12 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("Timeouts of another process", .timeLimit(.minutes(20)))
+@Suite("The timeout of another process", .timeLimit(.minutes(20)))
 struct ProcessTimeoutTests {
     private let start = MonotonicInstant(nanoseconds: 5_000_000_000)
 
-    /// When timeout of four seconds ends, where the loop runs at these times, in seconds from the start.
+    /// Returns the time at which a timeout of four seconds ends if the loop runs at these times, in seconds from the
+    /// start; `nil` if it does not end.
     private func end(_ times: [Double]) -> Double? {
         var timeout = TimeoutParts(.seconds(4), from: start)
         for time in times {
@@ -18,20 +19,20 @@ struct ProcessTimeoutTests {
         return nil
     }
 
-    @Test("ends after its time, a little later where the loop is late")
+    @Test("ends after its time, later if the loop is late")
     func ends() {
         #expect(end([1, 2, 3, 4, 5]) == 4)
         #expect(end([0.5, 1.9, 2.5, 3.5, 4.5, 5.5, 6.5]) == 5.5)
     }
 
-    @Test("does not end for a time in which the process did not run, whenever that is")
+    @Test("does not count time in which this process did not run")
     func stall() {
         #expect(end([100, 101, 102, 103, 104]) == 104)
         #expect(end([1, 2, 3, 60, 61]) == 61)
         #expect(end([10, 20, 30, 40, 50, 60]) == nil)
     }
 
-    @Test("does not end for a part in which the other process was held up")
+    @Test("does not count parts in which the other process was held up")
     func heldUp() {
         var timeout = TimeoutParts(.seconds(4), from: start)
         for second in 1...9 {
@@ -40,7 +41,7 @@ struct ProcessTimeoutTests {
         }
     }
 
-    @Test("ends after ten times its time in any case")
+    @Test("ends after ten times its duration in any case")
     func bound() {
         var timeout = TimeoutParts(.seconds(4), from: start)
         let parts = (1...100).first { timeout.endPart(at: start + .seconds($0), isHeldUp: true) }
@@ -63,7 +64,7 @@ struct ProcessTimeoutTests {
         timer?.close()
     }
 
-    @Test("does not fire where it is closed")
+    @Test("does not fire after it is closed")
     @LoopActor
     func closed() async {
         var isOver = false

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("The processor time of a child process", .timeLimit(.minutes(20))) @LoopActor
 struct ProcessorShareTests {
-    /// In so long a time any child has run for less than a hundredth of it.
+    /// A time so long that any child has run for less than a hundredth of it.
     private let long = Duration.seconds(1 << 30)
 
-    @Test("is too little where it can run and hardly has")
+    @Test("is too little if the child can run but hardly has")
     func starved() async throws {
         let child = try await Self.start()
         defer { child.kill(SIGKILL) }
@@ -17,7 +17,7 @@ struct ProcessorShareTests {
         #expect(Self.isStarved(&share, over: long))
     }
 
-    @Test("is enough where it has run for a hundredth of the time")
+    @Test("is enough if the child has run for a hundredth of the time")
     func served() async throws {
         let child = try await Self.start()
         defer { child.kill(SIGKILL) }
@@ -26,7 +26,7 @@ struct ProcessorShareTests {
         #expect(!Self.isStarved(&share, over: .zero))
     }
 
-    @Test("is enough where it has been stopped, or has ended", arguments: [false, true])
+    @Test("is enough if the child is stopped or has ended", arguments: [false, true])
     func cannotRun(hasEnded: Bool) async throws {
         let child = try await Self.start()
         defer { child.kill(SIGKILL) }
@@ -46,8 +46,8 @@ struct ProcessorShareTests {
         share.isStarved(over: time)
     }
 
-    /// A child that runs without end once it is continued: until then it takes no time of the tests beside this one. It
-    /// closes inherited descriptors: other tests wait for the end of their pipes.
+    /// Starts a child that runs without end once it is continued; until then it uses no processor time. It closes
+    /// inherited descriptors, because other tests wait for the end of their pipes.
     private static func start() async throws -> ChildProcess {
         let program = "import os; os.closerange(3, 1 << 16); print(1, flush=True)\nwhile True: pass"
         var options = ChildProcess.Options(file: "python3", arguments: ["-c", program])

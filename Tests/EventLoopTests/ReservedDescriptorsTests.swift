@@ -3,9 +3,9 @@ import Testing
 
 @testable import EventLoop
 
-@Suite("Descriptors that the process keeps for itself")
+@Suite("Reserved descriptors")
 struct ReservedDescriptorsTests {
-    @Test("A descriptor of the process's own moves to where no client's is, and stays the same file")
+    @Test("A reserved descriptor is moved above the clients' descriptors and refers to the same file")
     func moved() throws {
         let opened = open("/dev/zero", O_RDONLY | O_CLOEXEC)
         try #require(opened >= 0)

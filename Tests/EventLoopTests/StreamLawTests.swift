@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A stream whose peer sends, and which does anything that a stream may do meanwhile.
+/// A stream that performs random operations while its peer sends.
 @LoopActor
 private final class RestlessStream {
     let pair: StreamPair
     private(set) var sent: [UInt8] = []
     private var random: SeededGenerator
-    /// Something to send beside bytes.
+    /// A descriptor to send with bytes.
     private let passed: Int32
 
     init(_ seed: UInt64, _ passed: Int32) throws {
@@ -52,7 +52,7 @@ private final class RestlessStream {
         }
     }
 
-    /// The peer sends a last time and goes; the stream reads.
+    /// The peer may send a last time and disconnects; the stream reads.
     func end() async {
         pair.their.onReport = nil
         if oneOf(2) { pair.theirs.startReading() }
@@ -65,7 +65,7 @@ private final class RestlessStream {
 }
 
 @Suite(.timeLimit(.minutes(5))) @LoopActor struct StreamLawTests {
-    @Test("Whatever a stream does while its peer sends, it has read all of it in the end, and learns of the peer's end")
+    @Test("After random operations during sending, a stream has read all bytes and gets the peer's end")
     func reading() async throws {
         let passed = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(passed) }
@@ -81,7 +81,7 @@ private final class RestlessStream {
         }
     }
 
-    @Test("A stream that does not want descriptors reads on behind those that came, though nothing is sent later")
+    @Test("A stream without a descriptor callback reads past received descriptors, without later bytes")
     func unwantedDescriptors() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -93,7 +93,7 @@ private final class RestlessStream {
         await pair.their.wait { $0.received == Array("aaaaaaaaaaaaaaaaaaaab".utf8) }
     }
 
-    @Test("Room is reported each time that it is waited for, also inside the report before")
+    @Test("Room is reported for each request, also for a request inside the previous report")
     func room() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -109,7 +109,7 @@ private final class RestlessStream {
         await pair.their.wait { $0.ends.count == 11 }
     }
 
-    @Test("A hang-up that came while nobody looked for it is seen when somebody does, where nothing was sent before it")
+    @Test("A hang-up without bytes before it is reported when the stream later waits for it")
     func lateHangUp() async throws {
         let pair = try StreamPair()
         defer { pair.close() }

@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import Testing
 
-/// A directory of its own for one test, removed with everything in it when the test ends.
+/// A directory for one test, removed with its contents when the test ends.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -18,7 +18,7 @@ final class TemporaryDirectory: Sendable {
     func file(_ name: String) -> String { "\(path)/\(name)" }
 }
 
-/// What a stream reported, in order, and a way to wait for it.
+/// Records the reports of a stream in order, and can wait for them.
 @LoopActor
 final class Recorder: UnixStreamDelegate {
     enum Report: Equatable {
@@ -31,7 +31,7 @@ final class Recorder: UnixStreamDelegate {
 
     private(set) var reports: [Report] = []
     var received: [UInt8] = []
-    /// Called after each report is noted.
+    /// Called after each report is recorded.
     var onReport: (@LoopActor (Report) -> Void)?
     private var waiting: [(condition: @LoopActor (Recorder) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
         []
@@ -45,13 +45,13 @@ final class Recorder: UnixStreamDelegate {
     func writable() { note(.writable) }
     func failed(_ error: SystemError) { note(.failed(error.code)) }
 
-    /// Returns once the condition holds; it is looked at after every report.
+    /// Waits until the condition holds. It is evaluated after every report.
     func wait(until condition: @escaping @LoopActor (Recorder) -> Bool) async {
         if condition(self) { return }
         await withCheckedContinuation { waiting.append((condition, $0)) }
     }
 
-    /// What was reported beside bytes.
+    /// The reports other than bytes.
     var ends: [Report] { reports.filter { if case .bytes = $0 { false } else { true } } }
 
     private func note(_ report: Report) {
@@ -97,7 +97,7 @@ extension UnixStream {
     }
 }
 
-/// Two turns of the loop: what was reported to it before has been seen after that.
+/// Waits for turns of the loop. After two turns, events from before the call have been reported.
 @LoopActor
 func turns(_ count: Int = 2) async {
     for _ in 0..<count {
@@ -114,14 +114,14 @@ func turns(_ count: Int = 2) async {
     }
 }
 
-/// Something to set later.
+/// A value to be set later.
 @LoopActor
 final class Box<Value> {
     var value: Value?
     init() {}
 }
 
-/// The groups of this process beside its own one.
+/// Returns the supplementary groups of this process.
 func ownGroups() -> [UInt32] {
     let count = getgroups(0, nil)
     var groups = [UInt32](repeating: 0, count: Int(max(0, count)))

@@ -1,7 +1,7 @@
 import EventLoop
 import Testing
 
-/// More streams than one turn stops watching.
+/// Uses more streams than one turn stops watching.
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct SuspendedStreamsTests {
     private let count = 200
 
@@ -20,7 +20,7 @@ import Testing
         return pairs
     }
 
-    @Test("Many streams that are suspended in one turn report nothing, and read on when they are started")
+    @Test("Many streams suspended in one turn report nothing, and continue when they are started")
     func readOn() async throws {
         let pairs = try await suspendedPairs()
         defer { for pair in pairs { pair.close() } }
@@ -30,7 +30,7 @@ import Testing
         for pair in pairs { await pair.their.wait { $0.received == Array("ab".utf8) } }
     }
 
-    @Test("Each of many that are suspended in one turn gets the report of room, and the hang-up, that it waits for")
+    @Test("Each of many streams suspended in one turn gets the room and the hang-up that it waits for")
     func roomAndHangUp() async throws {
         let pairs = try await suspendedPairs()
         defer { for pair in pairs { pair.close() } }
@@ -45,7 +45,7 @@ import Testing
         for pair in pairs { await pair.their.wait { $0.ends == [.writable, .hangUp] } }
     }
 
-    @Test("A turn hands out a part of the events where there are very many, and the next ones the others")
+    @Test("A turn delivers at most 256 events, and later turns deliver the others")
     func manyEvents() async throws {
         let pairs = try (0..<300).map { _ in try StreamPair() }
         defer { for pair in pairs { pair.close() } }
@@ -64,11 +64,11 @@ import Testing
         for pair in pairs { await pair.their.wait { $0.received == Array("a".utf8) } }
         for pair in pairs { pair.ours.close() }
         for pair in pairs { await pair.their.wait { $0.ends == [.hangUp] } }
-        // Of both, and fewer where other streams are ready too.
+        // The maximum of both rounds. It is smaller if other streams are ready too.
         #expect(try #require(counts.value).largest <= 256)
     }
 
-    @Test("Many that are closed in the turn in which they were suspended report nothing more")
+    @Test("Many streams closed in the turn in which they were suspended report nothing more")
     func closed() async throws {
         let pairs = try (0..<count).map { _ in try StreamPair() }
         defer { for pair in pairs { pair.close() } }

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct LoopTimerTests {
-    @Test("Timers fire in the order of their deadlines, whatever the order of scheduling, and never early")
+    @Test("Timers fire in the order of their deadlines, and never early")
     func order() async {
         let start = MonotonicInstant.now()
         var fired: [Int] = []
@@ -46,7 +46,7 @@ import Testing
         #expect(fired == ["rescheduled"])
     }
 
-    @Test("A timer that schedules itself for now, again and again, lets the loop go on")
+    @Test("A timer that repeatedly schedules itself for now does not block the loop")
     func selfScheduling() async {
         let box = Box<LoopTimer>()
         var count = 0
@@ -61,7 +61,7 @@ import Testing
         #expect(count == 5)
     }
 
-    @Test("A closed timer lets go of what its closure holds")
+    @Test("A closed timer releases the values that its closure holds")
     func released() {
         weak var held: Recorder?
         let timer: LoopTimer
@@ -89,7 +89,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct SignalWatcherTests {
-    @Test("A watched signal is reported to the loop, each time, and no longer once the watcher is closed")
+    @Test("A watched signal is reported to the loop each time")
     func signal() async throws {
         var count = 0
         let box = Box<CheckedContinuation<Void, Never>>()
@@ -115,7 +115,7 @@ import Testing
 
     @Test("With the main thread in dispatchMain, main-actor work runs and a signal sent to the process arrives")
     func dispatchMainProcess() async {
-        // A thread of libdispatch, which blocks all signals, is the first to need the loop.
+        // A thread of libdispatch, which blocks all signals, uses the loop first.
         await #expect(processExitsWith: .success) {
             DispatchQueue.global().async {
                 EventLoop.post {

@@ -2,14 +2,15 @@ import Testing
 
 @testable import EventLoop
 
-/// The clocks of a loop, moved by hand.
+/// The clocks of a loop, advanced by hand.
 private struct Clocks {
     var meter = TurnMeter()
     var now: UInt64 = 1_000_000_000
     var cpu: UInt64 = 0
     private(set) var readings = 0
 
-    /// A turn: how long it takes, and how much of that the thread works. Returns the reported CPU time in ms, if any.
+    /// Simulates a turn of a duration, in which the thread works for all or a part of the time. Returns the reported
+    /// CPU time in ms; `nil` if none is reported.
     mutating func turn(milliseconds: Double, working: Double? = nil) -> Double? {
         let start = now
         now += UInt64(milliseconds * 1e6)
@@ -26,7 +27,7 @@ private struct Clocks {
 
 @Suite("The CPU time of slow turns")
 struct TurnMeterTests {
-    @Test("A turn of more than 5 ms is reported with the CPU time of its thread, and a shorter one is not")
+    @Test("A turn of more than 5 ms is reported with its thread's CPU time, and a shorter one is not")
     func slow() {
         var clocks = Clocks()
         _ = clocks.turn(milliseconds: 1)
@@ -36,7 +37,7 @@ struct TurnMeterTests {
         #expect(clocks.turn(milliseconds: 6) == 6)
     }
 
-    @Test("Of the turns before a slow one less than a millisecond is counted with it")
+    @Test("A slow turn's CPU time includes less than 1 ms of the turns before it")
     func mark() {
         var clocks = Clocks()
         _ = clocks.turn(milliseconds: 3)
@@ -47,7 +48,7 @@ struct TurnMeterTests {
         #expect(clocks.turn(milliseconds: 25) == 25)
     }
 
-    @Test("The CPU clock is read at most once a millisecond, besides slow turns")
+    @Test("The CPU clock is read at most once per millisecond of short turns")
     func thrift() {
         var clocks = Clocks()
         for _ in 0..<10_000 { _ = clocks.turn(milliseconds: 0.01) }
@@ -57,7 +58,7 @@ struct TurnMeterTests {
 
 @Suite("A slow turn of the loop", .timeLimit(.minutes(20)), .serialized)
 struct SlowTurnTests {
-    @Test("Whoever asks for slow turns gets one with the CPU time that was spent in it")
+    @Test("The callback for slow turns gets a slow turn with its CPU time")
     func reported() async {
         let turn = await withCheckedContinuation { continuation in
             EventLoop.post { @LoopActor in Self.work { continuation.resume(returning: $0) } }
@@ -66,8 +67,8 @@ struct SlowTurnTests {
         #expect(turn.cpuTime > .zero)
     }
 
-    /// Works for more than 5 ms, by the clock that the meter goes by, and reports the turn. At its end: nobody else of
-    /// this process asks for slow turns between that and the end of the turn.
+    /// Works for more than 5 ms of the meter's clock and reports the turn. Does this at the turn's end, so that no
+    /// other code of this process replaces the callback before the turn ends.
     @LoopActor
     private static func work(_ report: @escaping @LoopActor (SlowTurn) -> Void) {
         let others = EventLoop.onSlowTurn

@@ -25,7 +25,7 @@ import Testing
         await recorder.wait { $0.received == Array("hello".utf8) }
     }
 
-    @Test("Where others use the loop, connections are taken one by one, each in a turn of its own")
+    @Test("If other users share the loop, connections are accepted one per turn")
     func share() async throws {
         let listener = try UnixListener.bind(path: path, mode: 0o600)
         defer { listener.close() }
@@ -42,7 +42,7 @@ import Testing
         #expect(Set(acceptedIn).count == clients.count)
     }
 
-    @Test("The path has the permissions asked for, and close removes it and its lock")
+    @Test("The path has the requested permissions, and close removes it and its lock")
     func permissions() async throws {
         let listener = try UnixListener.bind(path: path, mode: 0o666)
         #expect(try mode(path) == 0o666)
@@ -53,7 +53,7 @@ import Testing
         #expect(access(path + ".lock", F_OK) != 0)
     }
 
-    @Test("The path's permissions can be changed while it is the listener's, and no other's are touched")
+    @Test("The path's permissions can be changed while it belongs to the listener, and not afterwards")
     func changedPermissions() async throws {
         let listener = try UnixListener.bind(path: path, mode: 0o600)
         defer { listener.close() }
@@ -69,7 +69,7 @@ import Testing
         #expect(try mode(path) == others)
     }
 
-    @Test("A second server is refused, in words, and the first one lives on")
+    @Test("A second server is refused with an error, and the first one continues")
     func live() async throws {
         let server = try KeepingServer(path)
         defer { server.close() }
@@ -81,7 +81,7 @@ import Testing
         await server.wait(for: 1)
     }
 
-    @Test("A server of another kind, without our lock, is not displaced either")
+    @Test("A server of another kind, without this lock, is not replaced either")
     func liveWithoutLock() throws {
         let server = try UnixListener.bind(path: path)
         defer { server.close() }
@@ -102,7 +102,7 @@ import Testing
         await server.wait(for: 1)
     }
 
-    @Test("Something that is not a socket is left alone")
+    @Test("A file that is not a socket is left unchanged")
     func notASocket() throws {
         let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
         close(descriptor)
@@ -112,7 +112,7 @@ import Testing
         #expect(access(path + ".lock", F_OK) != 0)
     }
 
-    @Test("A path of 107 bytes is used, one of 108 refused in words", arguments: [107, 108])
+    @Test("A path of 107 bytes is accepted, one of 108 refused with an error", arguments: [107, 108])
     func longPath(bytes: Int) throws {
         let path = directory.file(String(repeating: "x", count: bytes - directory.path.utf8.count - 1))
         guard bytes > 107 else {
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("A directory that does not exist is named in the error")
+    @Test("The error for a missing directory contains the path")
     func noDirectory() {
         let path = directory.file("no/s")
         let error = #expect(throws: SystemError.self) { try UnixListener.bind(path: path) }
@@ -134,7 +134,7 @@ import Testing
         #expect(error?.description.contains(path) == true)
     }
 
-    @Test("Close leaves a path alone that has become somebody else's")
+    @Test("Close does not remove a path that now belongs to another socket")
     func foreignInode() throws {
         let listener = try UnixListener.bind(path: path)
         unlink(path)
@@ -143,7 +143,7 @@ import Testing
         #expect(access(path, F_OK) == 0)
     }
 
-    @Test("What waits in the kernel's queue is taken by drainBacklog, also while not accepting")
+    @Test("drainBacklog accepts the connections in the kernel's queue, also while not accepting")
     func drain() async throws {
         let server = try KeepingServer(path)
         defer { server.close() }
@@ -180,7 +180,7 @@ import Testing
         #expect(!listener.isOpen)
     }
 
-    @Test("A listening socket from elsewhere is adopted, and its path left alone at the end; others are refused")
+    @Test("A listening socket is adopted and its path kept at the close; a socket that does not listen is refused")
     func adopt() async throws {
         let descriptor = try boundDescriptor()
         #expect(throws: SystemError.self) { try UnixListener(adopting: UnixSocket(adopting: dup(descriptor))) }
@@ -202,7 +202,7 @@ import Testing
         return status.st_mode & 0o777
     }
 
-    /// A bound socket's file stays when its descriptor is closed.
+    /// Leaves a socket file behind: it stays when its descriptor is closed.
     private func leaveStaleSocket() throws {
         close(try boundDescriptor())
     }

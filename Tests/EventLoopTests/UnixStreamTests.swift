@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct UnixStreamTests {
-    @Test("Bytes arrive, with room behind them")
+    @Test("Bytes arrive")
     func bytes() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -13,7 +13,7 @@ import Testing
         #expect(pair.their.received == Array("hello".utf8))
     }
 
-    @Test("The peer of a stream is known")
+    @Test("The peer of a stream has its credentials")
     func peer() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A half-close is the end of input, not a hang-up, and the other direction still works; then the hang-up comes")
+        "A half-close ends the input without a hang-up, the other direction still works, and a hang-up may follow")
     func halfClose() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -42,7 +42,7 @@ import Testing
         #expect(pair.their.ends == [.endOfInput, .hangUp])
     }
 
-    @Test("A peer that closes is a hang-up, after everything that it had sent")
+    @Test("A peer that closes causes a hang-up after all bytes that it has sent")
     func closeAfterSending() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -55,7 +55,7 @@ import Testing
         #expect(pair.their.ends == [.hangUp])
     }
 
-    @Test("A peer that closes without having read what we sent is a hang-up too, after what it had sent")
+    @Test("A peer that closes without reading causes a hang-up, too, after the bytes that it has sent")
     func closeWithUnreadBytes() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -68,7 +68,7 @@ import Testing
         #expect(pair.their.ends == [.hangUp])
     }
 
-    @Test("What the peer had sent is read later, though it has gone and something was written to it meanwhile")
+    @Test("A peer's bytes are read later, even if it has closed and something was written to it meanwhile")
     func writeWhileSuspended() async throws {
         for awaitsRoom in [false, true] {
             let pair = try StreamPair()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A hang-up is seen while reading is paused, and before it has begun")
+    @Test("A hang-up is reported while reading is paused and before it has begun")
     func hangUpWhilePaused() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -99,7 +99,7 @@ import Testing
         #expect(pair.their.received.isEmpty)
     }
 
-    @Test("A hang-up with nothing before it is seen while reading is suspended, where that is wanted")
+    @Test("Without unread bytes, a hang-up is reported during awaitHangUp, but not while reading is suspended")
     func hangUpWhileSuspended() async throws {
         for isRead in [true, false] {
             let pair = try StreamPair()
@@ -108,7 +108,7 @@ import Testing
             pair.ours.write("read")
             await pair.their.wait { $0.received.count == 4 }
             pair.theirs.awaitHangUp()
-            // A half-close is none.
+            // A half-close is not a hang-up.
             pair.ours.shutdownWrite()
             await turns(3)
             #expect(pair.their.ends.isEmpty)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("A hang-up behind what was not read is not seen while reading is suspended, and found behind it")
+    @Test("A hang-up after unread bytes is not reported while reading is suspended, but after they are read")
     func hangUpBehindUnread() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -133,7 +133,7 @@ import Testing
         #expect(pair.their.received == Array("unread".utf8))
     }
 
-    @Test("What a stream is watched for changes at the end of the turn, as the last of several calls says")
+    @Test("The watched events change at the end of the turn, and the last of several calls applies")
     func watchedAtTurnEnd() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -159,7 +159,7 @@ import Testing
         pair.their.onReport = nil
     }
 
-    @Test("A paused stream reads nothing, and goes on where it stopped")
+    @Test("A paused stream reads nothing, and continues where it stopped")
     func pause() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -192,7 +192,7 @@ import Testing
         pair.our.onReport = nil
     }
 
-    @Test("Room is reported once: a stream with nothing to write is not woken for it")
+    @Test("Room is reported only once to a stream that writes nothing")
     func writableOnce() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -203,7 +203,7 @@ import Testing
         #expect(pair.our.reports == [.writable])
     }
 
-    @Test("Writing to a peer that is gone takes nothing and reports one hang-up, not inside the write")
+    @Test("Writing to a closed peer accepts nothing and reports one hang-up, not inside the write")
     func brokenPipe() async throws {
         let pair = try StreamPair()
         defer { pair.close() }
@@ -216,7 +216,7 @@ import Testing
         #expect(pair.ours.write("again") == 0)
     }
 
-    @Test("A peer that only refuses to read counts as gone when it is written to")
+    @Test("A peer that only refuses to read counts as disconnected at a write")
     func refusesToRead() async throws {
         let pair = try UnixSocket.pair { first, second in
             shutdown(second.descriptor, Int32(SHUT_RD))
@@ -233,7 +233,7 @@ import Testing
         await recorder.wait { $0.ends == [.hangUp] }
     }
 
-    @Test("A stream may be closed inside any of its callbacks; nothing follows")
+    @Test("A stream may be closed inside any of its callbacks; no report follows")
     func closeInsideCallback() async throws {
         for trigger in [Recorder.Report.bytes([1]), .endOfInput, .hangUp, .writable] {
             let pair = try StreamPair()
@@ -274,7 +274,7 @@ import Testing
         #expect(weakDelegate == nil)
     }
 
-    @Test("A stream closed in the same turn in which its bytes came stays silent")
+    @Test("A stream closed in the turn in which its bytes arrived reports nothing")
     func closedBySibling() async throws {
         let first = try StreamPair()
         let second = try StreamPair()

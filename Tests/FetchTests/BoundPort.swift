@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A port on 127.0.0.1 of the kernel's choice, which it does not give to another soon.
+/// A port on 127.0.0.1 that the kernel chose and will not soon assign again.
 final class BoundPort {
     let number: Int
     private let socket: Int32
@@ -25,16 +25,16 @@ final class BoundPort {
 
     deinit { for descriptor in clients + [socket] { close(descriptor) } }
 
-    /// Connections are made, and nobody reads them.
+    /// Accepts connections in the kernel; they are never read.
     func listen() { Glibc.listen(socket, 16) }
 
-    /// No connection is made: as many as may wait do.
+    /// Fills the backlog, so that no further connection is established.
     func listenWithoutRoom() {
         Glibc.listen(socket, 0)
         for _ in 0..<4 {
             let client = Self.makeSocket()
             clients.append(client)
-            // It does not wait, and may have no end.
+            // The socket does not block; the connection may never be established.
             _ = Self.with(&address) { connect(client, $0, $1) }
         }
     }

@@ -12,7 +12,7 @@ struct ClearSiteDataTests {
     private static let clearing = Script.response(
         "ok", headers: "Clear-Site-Data: \"cookies\"\r\nSet-Cookie: after=1\r\n")
 
-    /// A bridge with both plugins, and a server with TLS that clears the cookies of localhost.
+    /// Runs `body` with a bridge with both plugins, and a TLS server that clears the cookies of localhost.
     private func withServer(_ body: (TestBridge, ScriptedServer) async throws -> Void) async throws {
         let authority = try TestAuthority()
         let server = try ScriptedServer(["*": Self.clearing], certificate: authority.certificate("DNS:localhost"))
@@ -46,7 +46,7 @@ struct ClearSiteDataTests {
         return cookies.compactMap { $0["name"]?.stringValue }.sorted()
     }
 
-    @Test("A page's response removes all cookies of the site, HttpOnly and partitioned ones, and then sets its own")
+    @Test("A page's response removes the site's cookies, HttpOnly and partitioned ones too, and then sets its own")
     func page() async throws {
         try await withServer { bridge, server in
             let (local, page) = (await bridge.session(), await bridge.session(origin: "https://localhost:1"))
@@ -64,7 +64,7 @@ struct ClearSiteDataTests {
         }
     }
 
-    @Test("A fetch with a profile removes the cookies of that profile alone")
+    @Test("A fetch with a profile removes only the cookies of that profile")
     func profile() async throws {
         try await withServer { bridge, server in
             let local = await bridge.session()
@@ -76,7 +76,7 @@ struct ClearSiteDataTests {
         }
     }
 
-    @Test("Records and removal are of one profile: its cookies, stored responses and hosts with TLS alone")
+    @Test("data.records and data.remove cover one profile's cookies, stored responses and HSTS hosts")
     func data() async throws {
         let kept = "Cache-Control: max-age=600\r\nStrict-Transport-Security: max-age=600\r\nSet-Cookie: a=1\r\n"
         let authority = try TestAuthority()
@@ -107,7 +107,7 @@ struct ClearSiteDataTests {
         await bridge.stop()
     }
 
-    @Test("Of a private profile nothing is stored")
+    @Test("A private profile stores no responses")
     func privateProfile() async throws {
         let server = try ScriptedServer(["*": Script.response("ok", headers: "Cache-Control: max-age=600\r\n")])
         let bridge = try await TestBridge.start(.cookies(), .fetch(), configuration: ["fetch": Fetching.open])
@@ -128,7 +128,7 @@ struct ClearSiteDataTests {
 }
 
 extension JSONObject {
-    /// This object with one member more.
+    /// Returns this object with one more member.
     fileprivate func adding(_ key: String, _ value: JSON) -> JSONObject {
         var object = self
         object[key] = value

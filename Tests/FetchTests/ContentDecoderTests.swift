@@ -7,7 +7,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The codings of bodies")
+@Suite("Content codings of bodies")
 struct ContentDecoderTests {
     private func decoded(_ bytes: [UInt8], _ coding: String, piece: Int = .max) throws -> Int {
         let headers = HeaderList([HeaderField(name: "Content-Encoding", value: coding)].compactMap { $0 })
@@ -26,7 +26,7 @@ struct ContentDecoderTests {
         return count
     }
 
-    /// As zstd makes it, of zeros.
+    /// Returns zeros compressed by zstd.
     private func zstd(_ count: Int) -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: count)
         return [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(count)) { buffer, size in
@@ -34,7 +34,7 @@ struct ContentDecoderTests {
         }
     }
 
-    /// As zlib makes it, of zeros, with its header.
+    /// Returns zeros compressed by zlib, with its header.
     private func zlib(_ count: Int) -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: count)
         var size = compressBound(UInt(count))
@@ -47,17 +47,17 @@ struct ContentDecoderTests {
         Array(base64.utf8).withUnsafeBytes { Base64Coding.decode($0) } ?? []
     }
 
-    @Test("Each coding is undone, whatever the pieces in which it comes", arguments: [1, 7, 4096, Int.max])
+    @Test("Each coding is decoded, for any size of the received pieces", arguments: [1, 7, 4096, Int.max])
     func codings(piece: Int) throws {
         #expect(try decoded(bytes("iwWAaGVsbG8gYnJvdGxpAw=="), "br", piece: piece) == 12)
         #expect(try decoded(bytes("KLUv/QRYUQAAaGVsbG8genN0ZM/bYJw="), "zstd", piece: piece) == 10)
         #expect(try decoded(zlib(1 << 20), "deflate", piece: piece) == 1 << 20)
-        // Without the header and the sum of zlib.
+        // Raw deflate, without zlib's header and checksum.
         #expect(try decoded(Array(zlib(1 << 20).dropFirst(2).dropLast(4)), "deflate", piece: piece) == 1 << 20)
         #expect(try decoded(zstd(1 << 20) + zstd(5), "ZSTD", piece: piece) == 1 << 20 + 5)
     }
 
-    @Test("Two codings are undone, three are refused, and nothing is where one is not known")
+    @Test("Two codings are decoded, three are refused, and a body with an unknown coding is not decoded")
     func chains() throws {
         #expect(try decoded(zstd(1 << 20), "identity, zstd") == 1 << 20)
         #expect(throws: BridgeError.undecodable("the body has 3 codings; at most 2 are undone")) {
@@ -70,7 +70,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test("A coding that is cut, changed or followed by something is an error")
+    @Test("A truncated, invalid or overlong coded body is an error")
     func broken() throws {
         for (coding, whole) in [
             ("br", bytes("iwWAaGVsbG8gYnJvdGxpAw==")), ("zstd", bytes("KLUv/QRYUQAAaGVsbG8genN0ZM/bYJw=")),
@@ -82,12 +82,12 @@ struct ContentDecoderTests {
         #expect(throws: BridgeError.self) { try decoded(Array("plain text".utf8), "gzip") }
     }
 
-    @Test("A window of zstd beyond 8 MiB is refused")
+    @Test("A zstd window above 8 MiB is refused")
     func window() {
         #expect(throws: BridgeError.self) { try decoded(bytes("KLUv/QSIGQAAaGkKND1Qkg=="), "zstd") }
     }
 
-    @Test("A bomb ends at 64 MiB", arguments: ["zstd", "deflate", "br"])
+    @Test("A decompression bomb is stopped at 64 MiB", arguments: ["zstd", "deflate", "br"])
     func bombs(coding: String) throws {
         let bomb =
             switch coding {
@@ -100,7 +100,7 @@ struct ContentDecoderTests {
         #expect(error.data?["what"] == "decoded")
     }
 
-    /// 100 MiB of the letter a.
+    /// 100 MiB of the letter a, compressed by brotli.
     private static let brotliBomb =
         "y///PwAkwuKxQHLv//j//weABEAcFoDu/R////8AkACIwwLQvf/j//8fABIAcVgAuvd//P//A0ACIA4LQPf+j///fwBIAMRh"
         + "Aeje//H//w8ACYA4LADd+z/+//8BIAEQhwWge//H//8/ACQA4rAAdO//+P//B4AEQBwWgO79H////wCQAIjDAtC9/+P//x8A"

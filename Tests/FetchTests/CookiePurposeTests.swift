@@ -6,9 +6,9 @@ import Testing
 @testable import CookiesTasks
 @testable import FetchTasks
 
-/// What a program or a container does with both plugins, each thing once and end to end.
+/// The purposes of both plugins for a program or a container, each tested once and end to end.
 @Suite(
-    "What cookies are for", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
+    "Purposes of cookies", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct CookiePurposeTests {
     private static let url: JSON = "https://shop.example/"
 
@@ -33,7 +33,7 @@ struct CookiePurposeTests {
         (cookies?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }.sorted()
     }
 
-    @Test("A web view has the user's cookies before its first request, HttpOnly ones too, and gets what comes later")
+    @Test("A web view gets the user's cookies, HttpOnly ones too, before its first request, and later changes")
     func intoTheView() async throws {
         try await withBridge { bridge, program in
             try await Self.set(program, "sid=1; HttpOnly")
@@ -46,7 +46,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("What the web view sets comes back, HttpOnly cookies too, which no script can read")
+    @Test("Cookies that a web view sets are applied; HttpOnly ones stay hidden from pages")
     func outOfTheView() async throws {
         try await withBridge { bridge, program in
             let container = await bridge.session()
@@ -60,7 +60,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("Cookies are set, found, deleted and watched")
+    @Test("Cookies can be set, found, deleted and watched")
     func setGetDeleteWatch() async throws {
         try await withBridge { _, program in
             try await program.call("cookies.watch")
@@ -73,7 +73,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("Several root domains are seeded in parallel, and only once")
+    @Test("Several root domains are seeded in one call, and only once")
     func seed() async throws {
         try await withBridge { _, program in
             let seed: JSON = [
@@ -90,7 +90,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("A page's start gets a script that sets what is missing, in quotes that no value ends")
+    @Test("A script sets a page's cookies, with values that cannot end the script, and skips HttpOnly ones")
     func script() async throws {
         try await withBridge { _, program in
             try await Self.set(program, "mark=</script>")
@@ -103,7 +103,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("A request that somebody else makes gets its header from the cookies")
+    @Test("A request that another program makes gets its Cookie header")
     func header() async throws {
         try await withBridge { _, program in
             try await Self.set(program, "a=1")
@@ -113,7 +113,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("A redirect to another host takes the cookies of that host, and no others")
+    @Test("A redirect to another host sends only that host's cookies")
     func redirect() async throws {
         let server = try ScriptedServer(["/end": Script.response("")])
         let first = try ScriptedServer([
@@ -131,7 +131,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("A login that has no end outlives the machine where it says persist, and others do not")
+    @Test("A session cookie with persist survives a reboot, others do not")
     func persist() async throws {
         let folder = try TemporaryFolder()
         for boot in ["first", "second"] {
@@ -150,7 +150,7 @@ struct CookiePurposeTests {
         }
     }
 
-    @Test("A cookie that a web view has lost stays where it says pin")
+    @Test("A pinned cookie stays when a web view reports it as removed")
     func pin() async throws {
         try await withBridge { bridge, program in
             try await Self.set(program, "login=1", ["pin": true])

@@ -14,7 +14,7 @@ private final class Counter: Sendable {
     func add() { count.withLock { $0 += 1 } }
 }
 
-/// Stands for the plugin Cookies, and counts how often it is asked.
+/// Replaces the plugin Cookies and counts its calls.
 private struct CountedTake: BridgeTask {
     static let name = "cookies.take"
     static let summary = "Answers that there are no cookies."
@@ -51,7 +51,7 @@ struct CookielessTests {
         _ url: JSON, _ session: TestSession, profile: JSON = "default"
     ) async throws { try await session.call("http.fetch", ["url": url, "cache": "no-store", "profile": profile]) }
 
-    /// The field `Cookie` of each request for `/get`.
+    /// Returns the `Cookie` header of each request for `/get`.
     private func cookies(_ server: ScriptedServer, _ session: TestSession) async throws -> [String?] {
         let result = try await session.call("http.fetch", ["url": server.url("/_seen"), "credentials": "omit"])
         return (result["body"]?["json"]?.arrayValue ?? [])
@@ -59,7 +59,7 @@ struct CookielessTests {
             .map { Fetching.header("Cookie", of: $0) }
     }
 
-    @Test("Cookies is asked once for each user, profile and host, and again after a change")
+    @Test("Calls cookies.take once for each user, profile and host, and again after a change")
     func asked() async throws {
         let take = CountedTake(count: Counter())
         try await withBridge(Plugin("cookies", version: "1.0.0") { take }) { bridge, server, session in
@@ -82,7 +82,7 @@ struct CookielessTests {
         }
     }
 
-    @Test("A profile in memory is asked for each time: it ends with the last session that asks")
+    @Test("Calls cookies.take for each request of a private profile, which ends with its last session")
     func privateProfile() async throws {
         let take = CountedTake(count: Counter())
         try await withBridge(Plugin("cookies", version: "1.0.0") { take }) { bridge, server, session in
@@ -92,7 +92,7 @@ struct CookielessTests {
         }
     }
 
-    @Test("A cookie goes with the next request, whoever has set it, though there were none before")
+    @Test("Sends a new cookie with the next request, even if the host had no cookies before")
     func later() async throws {
         try await withBridge(.cookies()) { _, server, session in
             for _ in 0..<2 { try await fetch(server.url("/get"), session) }
@@ -106,7 +106,7 @@ struct CookielessTests {
         }
     }
 
-    @Test("So many places are kept in mind, and one more begins again")
+    @Test("The table remembers up to its maximum of hosts, then starts again")
     func bounded() throws {
         let hosts = CookielessHosts()
         func place(_ number: Int) -> CookielessHosts.Place {

@@ -4,13 +4,14 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Name and password", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("HTTP credentials", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct CredentialsTests {
     private static let refusal = Script.response(
         "", status: "401 Unauthorized",
         headers: "WWW-Authenticate: Basic realm=\"here\"\r\nWWW-Authenticate: Digest realm=\"there\", nonce=\"n\"\r\n")
 
-    /// The requests that a server gets for a fetch, where these answers are given, one after the other.
+    /// Fetches once, with these answers to the questions for credentials. Returns the questions, the requests that the
+    /// server received, and the result.
     private func requests(_ answers: JSON..., options: JSONObject = [:]) async throws -> ([JSON], [JSON], JSON) {
         let server = try ScriptedServer(["/": Self.refusal])
         return try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
@@ -37,7 +38,7 @@ struct CredentialsTests {
         }
     }
 
-    @Test("The user is asked twice at most, with host and realm; the strongest scheme is answered")
+    @Test("Asks the user at most twice, with host and realm, and answers the strongest scheme")
     func asked() async throws {
         let answer: JSON = ["user": "ada", "password": "x"]
         let (questions, seen, result) = try await requests(answer, answer, answer)
@@ -52,7 +53,7 @@ struct CredentialsTests {
         #expect(fields[1]?.hasPrefix(#"Digest username="ada", realm="there", nonce="n", uri="/", response=""#) == true)
     }
 
-    @Test("Nobody is asked who does not want it, has an answer, or gives none")
+    @Test("Does not ask if authenticate is false or the caller set the header; without an answer, returns the 401")
     func notAsked() async throws {
         let answer: JSON = ["user": "ada", "password": "x"]
         for (options, asks) in [
@@ -67,7 +68,7 @@ struct CredentialsTests {
         #expect(none.isEmpty && once.count == 1 && alone["status"] == 401)
     }
 
-    @Test("The right answer brings the response, and the body is sent again")
+    @Test("Sends the body again with each answer")
     func right() async throws {
         let server = try ScriptedServer(["*": Self.refusal, "/open": Script.response("in")])
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in

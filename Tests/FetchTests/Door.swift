@@ -1,6 +1,6 @@
 import TaskKit
 
-/// Lets pages fetch: `http.fetch` is not public.
+/// A public task that lets pages fetch, because `http.fetch` is not public.
 struct Door: BridgeTask {
     static let name = "door.fetch"
     static let summary = "Calls http.fetch for its caller."

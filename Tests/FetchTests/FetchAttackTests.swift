@@ -6,12 +6,12 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "Servers and callers that attack", .timeLimit(.minutes(20)),
+    "Attacks by servers and callers", .timeLimit(.minutes(20)),
     .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchAttackTests {
     // MARK: Addresses
 
-    @Test("No request goes to an address that is not public, however it is written", arguments: PluginEnvironment.all)
+    @Test("No request is sent to a private address, however it is written", arguments: PluginEnvironment.all)
     func addresses(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer(["*": Script.response("secret")])
         try await withPlugin(.fetch(), in: environment) { bridge in
@@ -32,7 +32,7 @@ struct FetchAttackTests {
         }
     }
 
-    @Test("A redirect to a private address is refused, with the address, before anything is sent there")
+    @Test("A redirect to a private address is refused with the address, before a request is sent there")
     func redirectToPrivateAddress() async throws {
         let inner = try ScriptedServer(["*": Script.response("secret")])
         let outer = try ScriptedServer([
@@ -41,7 +41,7 @@ struct FetchAttackTests {
             "/file": Script.redirect(302, to: "file:///etc/passwd"),
             "/port": Script.redirect(302, to: "http://127.0.0.1:22/"),
         ])
-        // localhost may be ::1 first, which is not open either.
+        // localhost may resolve to ::1 first, which is not allowed either.
         let open: JSON = ["private_networks": ["127.0.0.1/32"]]
         try await withPlugin(.fetch(), in: .inProcess, configuration: open) { bridge in
             let address = await Fetching.error(bridge, ["url": outer.url("/address")])
@@ -59,7 +59,7 @@ struct FetchAttackTests {
     private static let head = "HTTP/1.1 200 OK\r\n"
 
     @Test(
-        "A response that breaks the rules is an error",
+        "A response that violates the protocol is an error",
         arguments: [
             (head + "Content-Length: 10\r\n\r\nabc", "http.interrupted"),
             (head + "Transfer-Encoding: chunked\r\n\r\n5\r\nab", "http.interrupted"),
@@ -83,7 +83,7 @@ struct FetchAttackTests {
         }
     }
 
-    @Test("Ten interim responses are passed over, and more bytes than the length says are left")
+    @Test("Ten interim responses and bytes beyond the Content-Length are ignored")
     func oddResponses() async throws {
         let server = try ScriptedServer([
             "/hints": Script.raw(
@@ -99,7 +99,7 @@ struct FetchAttackTests {
         }
     }
 
-    @Test("Headers are bounded in number and in bytes, trailers too")
+    @Test("Headers and trailers are limited in number and in bytes")
     func headerFloods() async throws {
         let server = try ScriptedServer([
             "/lines": [["send": "HTTP/1.1 200 OK\r\n"], ["repeat": "A: 1\r\n", "times": 100_000]],
@@ -117,7 +117,7 @@ struct FetchAttackTests {
         }
     }
 
-    @Test("A body is bounded, as it comes and decoded", arguments: PluginEnvironment.all)
+    @Test("A body is limited in size, both as received and decoded", arguments: PluginEnvironment.all)
     func bodies(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer([
             "/endless": [
@@ -141,9 +141,9 @@ struct FetchAttackTests {
         }
     }
 
-    // MARK: Servers that take their time
+    // MARK: Slow servers
 
-    @Test("A server that sends nothing is given up after idleMs, in the phase that it is in")
+    @Test("A silent server causes a timeout after idleMs that names the phase")
     func silence() async throws {
         let server = try ScriptedServer([
             "/head": [["hang": true]],
@@ -159,7 +159,7 @@ struct FetchAttackTests {
         }
     }
 
-    @Test("A server that sends a byte now and then is ended by the caller's deadline")
+    @Test("A fetch from a server that sends single bytes ends at the caller's deadline")
     func drip() async throws {
         let drip: [JSON] = (0..<10_000).flatMap { _ -> [JSON] in [["send": "a"], ["pause": 0.05]] }
         let server = try ScriptedServer([
@@ -177,7 +177,7 @@ struct FetchAttackTests {
 
     // MARK: Callers
 
-    @Test("A caller that never reads its stream stops the server, and nobody else")
+    @Test("A caller that does not read its stream does not block other fetches")
     func unread() async throws {
         let server = try ScriptedServer([
             "/long": [["send": "HTTP/1.1 200 OK\r\n\r\n"], ["repeat": "a", "times": 3_000_000], ["close": true]],
@@ -188,13 +188,13 @@ struct FetchAttackTests {
             let result = try await slow.call("http.fetch", ["url": server.url("/long"), "as": "stream"])
             let other = try await bridge.call("http.fetch", ["url": server.url("/short"), "as": "text"])
             #expect(other["body"]?["text"] == "ok")
-            // It is all there for who reads late.
+            // A late reader still gets the whole body.
             let bytes = try await slow.readStream(result["body"]?["stream"]?.stringValue ?? "")
             #expect(bytes.count == 3_000_000)
         }
     }
 
-    @Test("A fetch is cancelled in every phase", arguments: ["waiting", "receiving", "sending"])
+    @Test("A fetch can be cancelled in every phase", arguments: ["waiting", "receiving", "sending"])
     func cancelled(phase: String) async throws {
         let server = try ScriptedServer([
             "/waiting": [["hang": true]],
@@ -209,7 +209,7 @@ struct FetchAttackTests {
             options["body"] = ["stream": try await session.call("bridge.stream.new")["stream"] ?? nil]
         }
         let call = await session.begin("http.fetch", .object(options))
-        // The server has it once a later request is answered.
+        // The server has received the request once it answers a later one.
         var count = 0
         while count == 0 {
             let result = try await session.call("http.fetch", ["url": server.url("/_seen")])
@@ -223,7 +223,7 @@ struct FetchAttackTests {
         await bridge.stop()
     }
 
-    @Test("More fetches of a user than may run wait for their turn; more than may wait are busy")
+    @Test("A user's fetches above the transfer limit wait; those above the queue limit fail as busy")
     func quota() async throws {
         let server = try ScriptedServer(["/hang": [["hang": true]], "/": Script.response("ok")])
         let bridge = try await TestBridge.start(

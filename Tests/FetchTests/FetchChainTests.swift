@@ -4,9 +4,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The chain of a fetch", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+@Suite("Fetch interceptors", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchChainTests {
-    /// The lines of the requests that a server has got, but for this one.
+    /// Returns the request lines that a server received before this request.
     private func lines(_ server: ScriptedServer, _ session: TestSession) async throws -> [String] {
         let result = try await session.call("http.fetch", ["url": server.url("/_seen")])
         return (result["body"]?["json"]?.arrayValue ?? []).compactMap { $0["line"]?.stringValue }
@@ -16,7 +16,7 @@ struct FetchChainTests {
         try call.options["url"]?.stringValue?.hasSuffix(path) == true
     }
 
-    @Test("An interceptor answers in the place of the server, and the result says so")
+    @Test("An interceptor answers instead of the server, and the result contains its from")
     func mock() async throws {
         try await LoadChain.with([:]) { call in
             guard try Self.isFor("/mock", call) else { return .pass }
@@ -32,7 +32,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("It sees each hop with its origin, and a redirect that it answers makes another hop")
+    @Test("An interceptor gets each hop with its origin, and a redirect in its answer is followed")
     func redirect() async throws {
         let shown = Noted<JSON>()
         try await LoadChain.with(["/end": Script.response("there")]) { call in
@@ -53,7 +53,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("It changes URL, headers and body of a request; to has to be the origin of url")
+    @Test("An interceptor may change URL, headers and body; the option to must be the origin of url")
     func rewrite() async throws {
         let other = try ScriptedServer(["*": Script.response("other")])
         let (moved, origin) = (other.url("/moved"), "http://127.0.0.1:\(other.port)")
@@ -84,7 +84,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("It refuses a request, and what it answers without a status is no response")
+    @Test("An interceptor may refuse a request, and its answer must have a status")
     func refuse() async throws {
         try await LoadChain.with([:]) { call in
             if try Self.isFor("/refused", call) { throw BridgeError("filter.refused", "not this one") }
@@ -100,7 +100,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("It is cancelled with the fetch")
+    @Test("An interceptor is cancelled with the fetch")
     func cancel() async throws {
         let (asked, wasAsked) = AsyncStream.makeStream(of: Void.self)
         let (ended, wasEnded) = AsyncStream.makeStream(of: Void.self)
@@ -109,7 +109,7 @@ struct FetchChainTests {
         try await LoadChain.with([:]) { call in
             wasAsked.yield()
             defer { wasEnded.yield() }
-            // Ends where the Swift task is cancelled.
+            // Ends when the Swift task is cancelled.
             for await _ in never {}
             throw CancellationError()
         } _: { bridge, server in
@@ -123,7 +123,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("Bodies of any length pass: short ones within the answer, long ones as streams", arguments: [100, 200_000])
+    @Test("Bodies of any length pass, and long request bodies are marked as held", arguments: [100, 200_000])
     func pass(count: Int) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\nContent-Type: text/plain\r\n\r\n"
         let script: JSON = [
@@ -149,7 +149,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("It changes the response that the server gave")
+    @Test("An interceptor may change the server's response")
     func proceed() async throws {
         try await LoadChain.with(["/": Script.response("own", headers: "Content-Type: text/plain\r\n")]) { call in
             let answer: JSON = try await call.proceed()
@@ -163,7 +163,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("Cookies of an answer are stored as a server's are, and interceptors see none of a request")
+    @Test("Cookies of an interceptor's answer are stored, and interceptors do not see a request's cookies")
     func cookies() async throws {
         let shown = Noted<JSON>()
         try await LoadChain.with(["/": Script.response("")]) { call in
@@ -181,7 +181,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("It sees the option cache, and may change it")
+    @Test("An interceptor sees the option cache and may change it")
     func cache() async throws {
         let shown = Noted<JSON>()
         try await LoadChain.with(["/": Script.response("", headers: "Cache-Control: max-age=60\r\n")]) { call in
@@ -207,7 +207,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("An answer is checked against the length and the hash that the caller wants")
+    @Test("An interceptor's answer is checked against maxBytes and integrity")
     func bounds() async throws {
         try await LoadChain.with([:]) { _ in
             .answer(["status": 200, "body": ["text": "abc"]] as JSON)
@@ -227,7 +227,7 @@ struct FetchChainTests {
         }
     }
 
-    @Test("A page reaches its own site without a rule, and no other one")
+    @Test("A page reaches its own site without a rule, but no other site")
     func pages() async throws {
         let other = try ScriptedServer(["*": Script.response("")])
         let script: JSON = [

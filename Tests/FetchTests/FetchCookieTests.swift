@@ -9,7 +9,7 @@ import Testing
 struct FetchCookieTests {
     private static let user: UInt32 = 1000
 
-    /// A bridge with both plugins, and a server on 127.0.0.1 and localhost.
+    /// Runs `body` with a bridge with both plugins, and a server on 127.0.0.1 and localhost.
     private func withServer(_ script: JSON, _ body: (TestBridge, ScriptedServer) async throws -> Void) async throws {
         let server = try ScriptedServer(script)
         let bridge = try await TestBridge.start(
@@ -26,7 +26,7 @@ struct FetchCookieTests {
         Script.response("ok", headers: lines.map { "Set-Cookie: \($0)\r\n" }.joined())
     }
 
-    /// The field `Cookie` of each request for a path.
+    /// Returns the `Cookie` header of each request for a path.
     private func cookies(_ path: String, _ server: ScriptedServer, _ session: TestSession) async throws -> [String?] {
         let result = try await session.call("http.fetch", ["url": server.url("/_seen"), "credentials": "omit"])
         return (result["body"]?["json"]?.arrayValue ?? [])
@@ -34,7 +34,7 @@ struct FetchCookieTests {
             .map { Fetching.header("Cookie", of: $0) }
     }
 
-    @Test("A login's cookies go back to its host, and each redirect takes those of its own host")
+    @Test("A login's cookies are sent back to its host, and each redirect sends those of its own host")
     func redirect() async throws {
         // The server has one port; its two names are two hosts.
         let script: JSON = [
@@ -57,7 +57,7 @@ struct FetchCookieTests {
         }
     }
 
-    @Test("Cookies of one user are never sent for another, nor those of another profile")
+    @Test("Cookies of one user or profile are never sent for another")
     func users() async throws {
         try await withServer(["/set": Self.setting("a=1"), "/get": Script.response("")]) { bridge, server in
             let (own, root) = (await bridge.session(), await bridge.session(uid: 0))
@@ -73,7 +73,7 @@ struct FetchCookieTests {
         }
     }
 
-    @Test("A page sends its site's HttpOnly cookies without seeing them, and names no profile")
+    @Test("A page's fetch sends HttpOnly cookies, the page never sees them, and a page cannot name a profile")
     func pages() async throws {
         let script: JSON = ["/set": Self.setting("a=1; HttpOnly", "b=2"), "/get": Script.response("")]
         try await withServer(script) { bridge, server in
@@ -93,7 +93,7 @@ struct FetchCookieTests {
         }
     }
 
-    @Test("With same-site, a redirect of a local session takes no cookies to another site")
+    @Test("With same-site, a local session's redirect sends no cookies to another site")
     func sameSite() async throws {
         let other = try ScriptedServer(["/set": Self.setting("b=2"), "/end": Script.response("")])
         let script: JSON = ["/": Script.redirect(302, to: other.url("/end", host: "localhost"))]
@@ -107,7 +107,7 @@ struct FetchCookieTests {
         }
     }
 
-    @Test("A caller's own field is all that is sent, and bytes that are no UTF-8 are kept as they are")
+    @Test("A caller's own Cookie header replaces stored cookies, and bytes that are not UTF-8 are preserved")
     func fields() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=\u{E9}\r\n\r\n"
         let script: JSON = ["/set": [["send": .string(head)]], "/get": Script.response("")]
@@ -122,7 +122,7 @@ struct FetchCookieTests {
 }
 
 extension JSON {
-    /// This object with one member more.
+    /// Returns this object with one more member.
     fileprivate func adding(_ key: String, _ value: JSON) -> JSON {
         var object = objectValue ?? [:]
         object[key] = value

@@ -6,25 +6,26 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "The timeout of a fetch's call", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
+    "Timeouts of http.fetch", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
     .timeLimit(.minutes(20)))
 struct FetchDeadlineTests {
     private static let timeout = Duration.seconds(3)
-    /// Answers nothing; the requests for `/started` are answered once one has come.
+    /// Does not answer `/`. Answers `/started` once a request for `/` has arrived, and `/ended` once its connection is
+    /// closed.
     private static let script: JSON = [
         "/": [["closing": "/closed"], ["hang": true]],
         "/started": .array([["wait": "/"]] + (Script.response("").arrayValue ?? [])),
         "/ended": .array([["wait": "/closed"]] + (Script.response("").arrayValue ?? [])),
     ]
 
-    /// The error of a call whose time passes.
+    /// Returns the error of a call whose time passes.
     private static func error(_ call: Int64, _ session: TestSession, _ bridge: TestBridge) async -> BridgeError? {
-        // The daemon's own end of the call comes later.
+        // The daemon itself would end the call later.
         await bridge.advance(by: timeout - FetchDeadline.margin)
         return await #expect(throws: BridgeError.self) { try await session.outcome(of: call) }
     }
 
-    @Test("Its error says that the request was sent and not answered, and the connection ends")
+    @Test("The error states that the request was sent but not answered, and the connection is closed")
     func waiting() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
@@ -37,7 +38,7 @@ struct FetchDeadlineTests {
         }
     }
 
-    @Test("Its error says that the fetch waited for its turn, and that nothing was sent")
+    @Test("The error states that the fetch was queued and nothing was sent")
     func queued() async throws {
         let one: JSON = ["private_networks": ["127.0.0.0/8"], "transfers": 1]
         try await CachingBridge.with(Self.script, configuration: one) { stage, server in
@@ -51,7 +52,7 @@ struct FetchDeadlineTests {
         }
     }
 
-    @Test("A fetch that is cancelled within its time is not late")
+    @Test("A fetch that is cancelled in time does not report a timeout")
     func cancelled() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)

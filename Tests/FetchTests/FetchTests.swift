@@ -5,12 +5,12 @@ import Testing
 
 @testable import FetchTasks
 
-/// What tests of the task share.
+/// Helpers for tests of the task.
 enum Fetching {
-    /// Loopback is private.
+    /// Settings that allow the private loopback network.
     static let open: JSON = ["private_networks": ["127.0.0.0/8"]]
 
-    /// The error of a call.
+    /// Returns the error of a call.
     static func error(_ bridge: PluginBridge, _ options: JSON) async -> BridgeError? {
         do {
             let result = try await bridge.call("http.fetch", options)
@@ -21,7 +21,7 @@ enum Fetching {
         }
     }
 
-    /// The requests that a server has got.
+    /// Returns the requests that a server has received.
     static func seen(_ server: ScriptedServer, _ bridge: PluginBridge) async throws -> [JSON] {
         let result = try await bridge.call("http.fetch", ["url": server.url("/_seen")])
         return result["body"]?["json"]?.arrayValue ?? []
@@ -36,10 +36,10 @@ enum Fetching {
 
 @Suite("Fetching", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct FetchTests {
-    @Test("The plugin stands its own check")
+    @Test("The plugin passes its own check")
     func conforms() throws { try Plugin.fetch().check() }
 
-    @Test("A response comes with its status, its fields in order, and its text", arguments: PluginEnvironment.all)
+    @Test("A result has the status, the headers in order, and the text", arguments: PluginEnvironment.all)
     func text(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer([
             "/": Script.response(
@@ -59,7 +59,7 @@ struct FetchTests {
     }
 
     @Test(
-        "A request has its method, its fields and its body",
+        "A request has its method, its headers and its body",
         arguments: [
             (["text": "a"], "a", "text/plain;charset=UTF-8"),
             (["json": ["b": [1, nil]]], #"{"b":[1,null]}"#, "application/json"),
@@ -91,7 +91,7 @@ struct FetchTests {
     }
 
     @Test(
-        "The form of the body follows its type, and the option as",
+        "The form of the body depends on its content type and on the option as",
         arguments: [
             ("application/json", #"{"a":1}"#, "auto", ["json": ["a": 1]]),
             ("application/json", "{", "auto", ["text": "{", "charset": "utf-8"]),
@@ -110,7 +110,7 @@ struct FetchTests {
         }
     }
 
-    @Test("A body whose coding is not known stays as it came, from the server and from the cache")
+    @Test("A body with an unknown coding is returned undecoded, from the server and from the cache")
     func unknownCoding() async throws {
         let headers = "Content-Type: text/plain\r\nContent-Encoding: lzma, gzip\r\nCache-Control: max-age=60\r\n"
         let server = try ScriptedServer(["/": Script.response("abc", headers: headers)])
@@ -123,7 +123,7 @@ struct FetchTests {
         }
     }
 
-    @Test("A body that is longer than a result may have is a stream", arguments: PluginEnvironment.all)
+    @Test("A body longer than the limit for results is returned as a stream", arguments: PluginEnvironment.all)
     func stream(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer([
             "/": [
@@ -147,7 +147,7 @@ struct FetchTests {
         }
     }
 
-    @Test("A stream is the body of a request", arguments: PluginEnvironment.all)
+    @Test("A stream can be the body of a request", arguments: PluginEnvironment.all)
     func upload(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer([
             "/chunks": [["read": true], ["send": "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]],
@@ -174,7 +174,7 @@ struct FetchTests {
         }
     }
 
-    @Test("Options that are not known, or do not fit, are refused before anything is sent")
+    @Test("Unknown and invalid options are refused before a request is sent")
     func options() async throws {
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
             let wrong: [JSON] = [
@@ -199,7 +199,7 @@ struct FetchTests {
             for options in wrong {
                 let error = await Fetching.error(bridge, options)
                 #expect(error?.code == .optionsInvalid, "\(options)")
-                // As what it is, not as one that another error describes.
+                // The message describes the mistake itself, not a generic mismatch.
                 #expect(error?.message.contains("fitting value") == false, "\(error?.message ?? "")")
             }
         }

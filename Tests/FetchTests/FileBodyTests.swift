@@ -10,7 +10,7 @@ import Testing
 struct FileBodyTests {
     // MARK: Saving
 
-    @Test("A body is saved whole, its owner's alone, decoded, and the result says where, how long, and its hash")
+    @Test("A body is saved whole and decoded with mode 0600, and the result has its path, length and hash")
     func saved() async throws {
         let server = try ScriptedServer([
             "/": Script.response("abc"), "/none": Script.response(""),
@@ -41,7 +41,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("A file that exists stays, unless it is to be replaced")
+    @Test("An existing file is kept, unless replace is set")
     func existing() async throws {
         let server = try ScriptedServer(["/": Script.response("new")])
         try await FileStage.with { stage in
@@ -55,7 +55,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("A file that comes to be while the body comes stays, too")
+    @Test("A file that is created during the transfer is kept, too")
     func race() async throws {
         let server = try ScriptedServer([
             "/": [["send": "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"], ["wait": "/go"], ["send": "def"]],
@@ -74,7 +74,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("Only a response with a status from 200 to 299 is saved; the body of another comes as with auto")
+    @Test("Only a response with a status from 200 to 299 is saved; another body is returned as with auto")
     func status() async throws {
         let server = try ScriptedServer(["/": Script.response("gone", status: "404 Not Found")])
         try await FileStage.with { stage in
@@ -85,7 +85,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("Nothing is there where the body does not come whole", arguments: ["/cut", "/long", "/hash"])
+    @Test("No file is left if the body is cut, too long or has a wrong hash", arguments: ["/cut", "/long", "/hash"])
     func incomplete(path: String) async throws {
         let server = try ScriptedServer([
             "/cut": Script.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"),
@@ -100,7 +100,7 @@ struct FileBodyTests {
                 "/cut": "http.interrupted", "/long": "http.too_large", "/hash": "http.integrity",
             ]
             #expect(error?.code == codes[path])
-            // The file goes on a thread of its own, before the plugin has stopped.
+            // The file is removed on another thread, before the plugin has stopped.
             await stage.bridge.stop()
             #expect(!exists(stage.path("a")))
         }
@@ -108,7 +108,7 @@ struct FileBodyTests {
 
     // MARK: Attacks
 
-    @Test("No link below the folder is followed, neither as a folder nor as the file")
+    @Test("No symbolic link below the folder is followed, neither as a folder nor as the file")
     func links() async throws {
         let server = try ScriptedServer(["/": Script.response("secret")])
         try await FileStage.with { stage in
@@ -133,7 +133,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("A folder that becomes a link meanwhile is the folder that it was")
+    @Test("A folder that is replaced by a link during the transfer still receives the file")
     func replacedFolder() async throws {
         let server = try ScriptedServer([
             "/": [["send": "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc"], ["wait": "/go"], ["send": "def"]],
@@ -153,7 +153,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("A path that leads elsewhere, or is none, is refused")
+    @Test("A path that leads outside the folder or is invalid is refused")
     func paths() async throws {
         let server = try ScriptedServer(["/": Script.response("a")])
         try await FileStage.with { stage in
@@ -188,7 +188,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("Options that do not go together are refused")
+    @Test("Options that contradict each other are refused")
     func options() async throws {
         try await FileStage.with { stage in
             let (url, path): (JSON, JSON) = ("http://127.0.0.1/", .string(stage.path("a")))
@@ -204,7 +204,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("Pages, other users, and all where the daemon is root's or no folder is named use no files")
+    @Test("Files are refused to pages and other users, if the daemon runs as root, and without a folder")
     func callers() async throws {
         let server = try ScriptedServer(["/": Script.response("a")])
         for (owner, uid, origin, isOn) in [
@@ -229,7 +229,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("What the system says becomes an error in words")
+    @Test("System errors become errors with a code, a reason and a message")
     func errors() {
         for (code, expected, reason) in [
             (ENOSPC, "storage.full", nil), (EDQUOT, "storage.full", nil), (EIO, "storage.failed", nil),
@@ -242,7 +242,7 @@ struct FileBodyTests {
         }
     }
 
-    @Test("The setting names absolute folders")
+    @Test("The setting accepts only absolute folders")
     func setting() throws {
         for path in ["a", "", "/", "/a/", "/a/../b", "//a", "/a\0"] {
             #expect(throws: JSONMismatch.self, "\(path)") {
@@ -254,7 +254,7 @@ struct FileBodyTests {
 
     // MARK: Sending
 
-    @Test("A file is the body of a request, with its length and its type")
+    @Test("A file can be the body of a request, with its length and its type")
     func sent() async throws {
         let server = try ScriptedServer(["/": Script.response("ok")])
         try await FileStage.with { stage in

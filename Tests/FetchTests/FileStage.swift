@@ -6,7 +6,7 @@ import Testing
 
 @testable import FetchTasks
 
-/// A bridge whose plugin runs as a user who is not root, with a folder for files and one outside.
+/// A bridge whose plugin runs as a user other than root, with one folder for files and one outside it.
 struct FileStage {
     static let owner: UInt32 = 1000
 
@@ -59,7 +59,7 @@ struct FileStage {
         await refusal(options(url, to: name, more))
     }
 
-    /// The requests that a server has got.
+    /// Returns the requests that a server has received.
     func seen(_ server: ScriptedServer) async throws -> [JSON] {
         let result = try await session.call("http.fetch", ["url": server.url("/_seen"), "as": "stream"])
         let bytes = try await session.readStream(result["body"]?["stream"]?.stringValue ?? "")
@@ -68,7 +68,7 @@ struct FileStage {
 
     // MARK: Files
 
-    /// What is in the folder.
+    /// The names of the files in the folder.
     var names: [String] { Self.names(in: path("")) }
 
     static func names(in path: String) -> [String] {

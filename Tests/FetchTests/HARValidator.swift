@@ -1,6 +1,6 @@
 import TaskKit
 
-/// What is wrong with a HAR, by version 1.2 of its specification (http://www.softwareishard.com/blog/har-12-spec).
+/// The violations of the HAR specification 1.2 in a HAR (http://www.softwareishard.com/blog/har-12-spec).
 struct HARValidator {
     private enum Kind {
         case string, number, object, array

@@ -6,7 +6,7 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "Cookies that come when the call is over", .timeLimit(.minutes(20)),
+    "Cookies that arrive after the call has ended", .timeLimit(.minutes(20)),
     .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct LateCookieTests {
     private static func page(_ body: String, _ more: String = "") -> [JSON] {
@@ -14,7 +14,7 @@ struct LateCookieTests {
         return Script.response(body, headers: headers + more).arrayValue ?? []
     }
 
-    @Test("Those of a validation that nobody waits for are sent with the caller's next request")
+    @Test("of a background validation are stored before the caller's next request")
     func validation() async throws {
         let validated = [["wait": "/go"]] + Self.page("new", "Set-Cookie: a=late\r\n")
         let server = try ScriptedServer([
@@ -29,7 +29,7 @@ struct LateCookieTests {
         clock.advance(100)
         let stale = try await session.call("http.fetch", ["url": server.url("/")])
         #expect(stale["body"]?["text"] == "old" && stale["cache"]?["state"] == "stale")
-        // The call is over. The server answers the validation now.
+        // The call has ended. The server answers the validation now.
         try await session.call("http.fetch", ["url": server.url("/go"), "credentials": "omit"])
         var text: JSON?
         while text != "new" {
@@ -49,7 +49,7 @@ struct LateCookieTests {
         Caller(session: 1, uid: uid, gid: 1, pid: 1, origin: origin)
     }
 
-    @Test("They are given once, to the same user and origin, in their order, and not after ten minutes")
+    @Test("are returned once, in order, to the same user and origin, and not after ten minutes")
     func owners() {
         let (late, now) = (LateCookies(), ContinuousClock.now)
         late.add(["a": 1], of: Self.caller(1), at: now)
@@ -65,7 +65,7 @@ struct LateCookieTests {
         #expect(late.take(of: Self.caller(1), at: now) == [])
     }
 
-    @Test("A user's have a bound, and the oldest go; those of others stay")
+    @Test("are limited in size for each user; the oldest are removed, other users' are kept")
     func bound() {
         let (late, now) = (LateCookies(), ContinuousClock.now)
         let long = JSON.string(String(repeating: "a", count: 30_000))

@@ -5,7 +5,7 @@ import TaskKitTesting
 
 @testable import FetchTasks
 
-/// An interceptor of `http.load` whose decisions are a test's.
+/// An interceptor of `http.load` that a test controls.
 protocol DecidingInterceptor: Interceptor {
     var decide: @Sendable (InterceptedCall) async throws -> Decision { get }
 }
@@ -22,13 +22,13 @@ struct ChainInterceptor: DecidingInterceptor {
     let decide: @Sendable (InterceptedCall) async throws -> Decision
 }
 
-/// Another one, for a plugin that starts behind the first one's.
+/// A second interceptor, for a plugin that starts after the first one's.
 struct NewerInterceptor: DecidingInterceptor {
     static let name = "newer.load"
     let decide: @Sendable (InterceptedCall) async throws -> Decision
 }
 
-/// Values, in the order in which they came.
+/// The noted values, in order.
 final class Noted<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 
@@ -36,13 +36,13 @@ final class Noted<Value: Sendable>: Sendable {
     func note(_ value: Value) { values.withLock { $0.append(value) } }
 }
 
-/// Fetch, Cookies, and interceptors of `http.load`.
+/// A bridge with Fetch, Cookies, and interceptors of `http.load`.
 enum LoadChain {
     /// - Parameters:
-    ///   - script: Of the server.
-    ///   - newer: A plugin that starts behind that of `decide`.
-    ///   - decide: What the interceptor does.
-    ///   - body: Gets the bridge and the server.
+    ///   - script: The script of the server.
+    ///   - newer: A plugin that starts after the one of `decide`.
+    ///   - decide: The interceptor's decision.
+    ///   - body: Called with the bridge and the server.
     static func with(
         _ script: JSON, newer: Plugin? = nil,
         _ decide: @escaping @Sendable (InterceptedCall) async throws -> Decision,

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The thread of a user's transfers", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere))
+@Suite("The network thread", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere))
 struct NetworkThreadTests {
-    /// Keeps what is posted to a loop.
+    /// Stores the work that is posted to a loop.
     private final class PostedWork: Sendable {
         private let work = Mutex<[@Sendable () -> Void]>([])
 
@@ -47,11 +47,11 @@ struct NetworkThreadTests {
         return head.status
     }
 
-    @Test("It is woken up once for all transfers that one turn of the loop begins")
+    @Test("is woken once for all transfers that one turn of the loop begins")
     func together() async throws {
         let (phases, onPhase) = AsyncStream.makeStream(of: TransferProgress.Phase.self)
         let goOn = DispatchSemaphore(value: 0)
-        // Until it may go on, the thread takes nothing by itself.
+        // Blocked by the semaphore, the thread takes no new transfers.
         let first = try start { phase in
             guard phase == .waiting else { return }
             onPhase.yield(phase)
@@ -67,7 +67,7 @@ struct NetworkThreadTests {
         await network.stop()
     }
 
-    @Test("What the loop has posted may come when the thread has ended")
+    @Test("may have ended before the loop runs posted work")
     func late() async throws {
         let transfer = try start("/hang")
         await network.stop()

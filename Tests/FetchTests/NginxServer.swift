@@ -2,7 +2,7 @@ import Glibc
 import TaskKit
 import TestSupport
 
-/// nginx with a configuration of a test's, as the user who runs the test. It ends when this goes.
+/// nginx with a test's configuration, run as the user of the test. It ends with this object.
 final class NginxServer {
     static let nginx = "/usr/sbin/nginx"
     static let isThere = exists(nginx)
@@ -13,8 +13,8 @@ final class NginxServer {
     let port: Int
 
     /// - Parameters:
-    ///   - certificate: For TLS, with HTTP/2.
-    ///   - locations: What stands in its server.
+    ///   - certificate: The certificate for TLS with HTTP/2; `nil` for plain HTTP/1.1.
+    ///   - locations: The directives of its server block.
     init(certificate: TestCertificate? = nil, _ locations: String) throws {
         folder = try TemporaryFolder()
         let (ours, theirs) = try connectedPair()
@@ -25,7 +25,7 @@ final class NginxServer {
             Self.nginx, ["-e", "stderr", "-p", folder.path, "-c", try folder.write(text, to: "nginx.conf")],
             errors: .descriptor(theirs))
         close(theirs)
-        // It listens when it says how it waits for events.
+        // nginx listens before it logs its event method.
         let reader = SocketLineReader(ours)
         var lines: [String] = []
         while lines.last?.contains("event method") != true {

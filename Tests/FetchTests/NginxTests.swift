@@ -19,7 +19,7 @@ struct NginxTests {
         return .object(settings)
     }
 
-    @Test("HTTP/2 over TLS, in gzip, from an authority that ca_file names", arguments: PluginEnvironment.all)
+    @Test("Fetches gzip over HTTP/2 and TLS from a server whose CA is in ca_file", arguments: PluginEnvironment.all)
     func http2(environment: PluginEnvironment) async throws {
         let authority = try TestAuthority()
         let server = try NginxServer(certificate: authority.certificate("IP:127.0.0.1"), Self.locations)
@@ -36,7 +36,7 @@ struct NginxTests {
         }
     }
 
-    @Test("A certificate that is expired, for another name, or of nobody who is trusted ends the request")
+    @Test("Refuses a certificate that is expired, is for another name, or has an untrusted issuer")
     func certificates() async throws {
         let authority = try TestAuthority()
         for (name, isExpired, trusted, reason) in [
@@ -55,7 +55,7 @@ struct NginxTests {
         }
     }
 
-    @Test("Many fetches at once, of several sessions, come back each with its own")
+    @Test("Answers concurrent fetches of several sessions each with its own response")
     func many() async throws {
         let server = try NginxServer("location / { return 200 $request_uri; }")
         let port = server.port

@@ -2,9 +2,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Lookups of names that nobody waits for any more")
+@Suite("Abandoned name lookups")
 struct OpenLookupsTests {
-    @Test("are so many at most, until the resolver has given up")
+    @Test("are limited in number until the resolver's time is over")
     func bounded() {
         let lookups = OpenLookups()
         let start = ContinuousClock.now

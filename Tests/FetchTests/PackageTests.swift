@@ -9,7 +9,7 @@ import Testing
 
 @testable import FetchTasks
 
-/// Packages of tests.
+/// Test packages.
 enum TestPackage {
     static let key = PackageSecretKey()
 
@@ -54,7 +54,7 @@ enum TestPackage {
 @Suite("Offline packages", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct PackageTests {
     @Test(
-        "GET and HEAD below the base come from the package, all else from the network", arguments: PluginEnvironment.all
+        "GET and HEAD below the base come from the package, others from the network", arguments: PluginEnvironment.all
     )
     func serves(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer(["*": Script.response("network")])
@@ -84,7 +84,7 @@ struct PackageTests {
         }
     }
 
-    @Test("A known entity tag is answered with 304, a wrong hash and a long body with errors")
+    @Test("A known entity tag is answered with 304; a wrong hash and a body above maxBytes are errors")
     func conditions() async throws {
         let server = try ScriptedServer(["*": Script.response("network")])
         let base = "\(server.url("/").stringValue ?? "")"
@@ -104,7 +104,7 @@ struct PackageTests {
         }
     }
 
-    @Test("A response goes on with the version that it began with, and the next one has the new version")
+    @Test("A running response keeps its version, and later responses use the current version")
     func switches() async throws {
         let server = try ScriptedServer(["*": Script.response("network")])
         let base = "\(server.url("/").stringValue ?? "")"
@@ -131,7 +131,7 @@ struct PackageTests {
         }
     }
 
-    @Test("Packages that are not signed by a key of the setting, or broken, change nothing")
+    @Test("Packages that are invalid or not signed with a configured key are refused")
     func refusals() async throws {
         let good = try TestPackage.archive("1", base: "https://a.example/", ["a": "1"])
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
@@ -155,7 +155,7 @@ struct PackageTests {
         }
     }
 
-    @Test("Packages are no business of pages")
+    @Test("Pages must not call the tasks of packages")
     func pages() throws {
         let page = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, origin: "https://a.example")
         #expect(throws: BridgeError.self) { try page.requireProgram("http.packages.install") }
@@ -163,7 +163,7 @@ struct PackageTests {
     }
 
     @Test(
-        "A path of a URL is that of a file, or none",
+        "A URL path maps to a file path or is refused",
         arguments: [
             ("", "index.html"), ("a", "a"), ("a/", "a/index.html"), ("a%62", "ab"), ("%C3%A9", "é"), ("%FF", nil),
             ("a%2Fb", nil), ("a%2fb", nil), ("a?b=c", "a"), ("a%3Fb", "a?b"), ("%", nil), ("%4", nil), ("%zz", nil),

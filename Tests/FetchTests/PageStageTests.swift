@@ -6,11 +6,11 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "Fields that name a page", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+    "Headers about the page", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct PageStageTests {
     private static let names = ["Origin", "Referer", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"]
 
-    @Test("A page's requests have them, and no caller sets them; those of a program have none")
+    @Test("A page's requests have these headers, and a program's requests do not")
     func fields() async throws {
         let server = try ScriptedServer(["*": Script.response("")])
         let bridge = try await TestBridge.start(
@@ -35,7 +35,7 @@ struct PageStageTests {
     }
 
     @Test(
-        "A page is of the site of its host's A-labels, in whatever script its origin has the host",
+        "A page's site is computed from its host's A-labels, whatever the spelling of its origin",
         arguments: ["https://app.bücher.example", "https://app.BÜCHER.example", "https://app.xn--bcher-kva.example"])
     func international(origin: String) throws {
         let caller = Caller(session: 1, uid: 1, gid: 1, pid: 1, origin: origin)
@@ -48,7 +48,7 @@ struct PageStageTests {
         #expect(CachePartition.site(of: origin, suffixes) == "https://xn--bcher-kva.example")
     }
 
-    @Test("A redirect keeps the farthest relation, and a third origin is not sent the page's")
+    @Test("Redirects keep the most distant site relation, and hide the page's origin from a third origin")
     func trail() throws {
         let reach = Reach(
             Caller(session: 1, uid: 1, gid: 1, pid: 1, origin: "https://app.example.org"), PublicSuffixList())

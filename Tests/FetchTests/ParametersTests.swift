@@ -21,7 +21,7 @@ struct ParametersTests {
         return hop
     }
 
-    @Test("They are added to URLs of their origins, behind what is there, and to no others")
+    @Test("are appended to URLs of their origins, and to no others")
     func query() throws {
         let some = try parameters(["origins": ["https://*.a.example"], "query": ["u": "${uid}-${user}", "c": "a b&"]])
         for (url, expected) in [
@@ -33,7 +33,7 @@ struct ParametersTests {
         }
     }
 
-    @Test("They take the place of what is there where that is wanted, and stay out of the cache's key")
+    @Test("replace existing values with override, and are excluded from the cache key with in_key false")
     func options() throws {
         let table: JSON = [
             "origins": ["https://a.example"], "query": ["c": "${client}"], "headers": ["X-I": "${install}"],
@@ -50,7 +50,7 @@ struct ParametersTests {
     }
 
     @Test(
-        "What is no origin, no variable or no field of a caller is refused",
+        "are refused if an origin, a variable or a header name is invalid",
         arguments: [
             ["origins": ["a.example"]], ["origins": ["https://*.co.uk"]],
             ["origins": ["https://a.example"], "query": ["a": "${b}"]],
@@ -62,7 +62,7 @@ struct ParametersTests {
     }
 
     @Test(
-        "Each redirect has those of its own origin, and the container is sent them",
+        "are added to each hop by its own origin, and http.parameters returns them",
         .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
     func redirect() async throws {
         let other = try ScriptedServer(["*": Script.response("")])

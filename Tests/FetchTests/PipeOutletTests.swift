@@ -4,9 +4,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The pipe that a body goes into")
+@Suite("The outlet of a body into a pipe")
 struct PipeOutletTests {
-    /// A pipe that does not block.
+    /// A non-blocking pipe.
     private final class Pipe {
         let reader: Int32
         let writer: Int32
@@ -24,7 +24,7 @@ struct PipeOutletTests {
             close(writer)
         }
 
-        /// Reads all that is there.
+        /// Reads all available bytes.
         func read() -> [UInt8] {
             var all: [UInt8] = []
             var piece = [UInt8](repeating: 0, count: 4096)
@@ -44,7 +44,7 @@ struct PipeOutletTests {
         }.get()
     }
 
-    @Test("It takes all bytes; what the pipe has no room for waits, and comes behind the rest in order")
+    @Test("accepts all bytes, keeps those that do not fit in the pipe, and writes them later in order")
     func order() throws {
         let pipe = Pipe()
         var outlet = PipeOutlet(pipe.writer)
@@ -61,7 +61,7 @@ struct PipeOutletTests {
         #expect(read == bytes && outlet.byteCount == bytes.count)
     }
 
-    @Test("Bytes that the pipe has room for do not wait")
+    @Test("writes bytes at once if they fit in the pipe")
     func room() throws {
         let pipe = Pipe()
         var outlet = PipeOutlet(pipe.writer)
@@ -70,7 +70,7 @@ struct PipeOutletTests {
         #expect(pipe.read() == [1, 2, 3])
     }
 
-    @Test("It says that nobody reads")
+    @Test("throws stream.closed once the reader has closed the pipe")
     func unread() throws {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()

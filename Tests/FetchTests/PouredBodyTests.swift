@@ -5,21 +5,21 @@ import Testing
 
 @testable import FetchTasks
 
-// In a daemon: where a test is the daemon, there are no pipes.
+// These tests need a daemon, because an in-process bridge has no pipes.
 @Suite(
-    "Bodies that go into a pipe as they come", .timeLimit(.minutes(20)),
+    "Bodies that are streamed into a pipe", .timeLimit(.minutes(20)),
     .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct PouredBodyTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
-    /// Begins a fetch whose body is not stored.
+    /// Starts a fetch whose body is not stored. Returns the name of its stream.
     private static func stream(_ url: JSON, _ session: PluginSession, _ more: JSONObject = [:]) async throws -> String {
         var options: JSONObject = ["url": url, "as": "stream", "cache": "no-store"]
         for (name, value) in more { options[name] = value }
         return try await session.call("http.fetch", .object(options))["body"]?["stream"]?.stringValue ?? ""
     }
 
-    @Test("All bytes come in order, whether the length is known or not", arguments: PluginEnvironment.all)
+    @Test("All bytes arrive in order, whether the length is known or not", arguments: PluginEnvironment.all)
     func whole(environment: PluginEnvironment) async throws {
         let body: [JSON] = [["repeat": "0123456789abc", "times": 200_000], ["close": true]]
         let server = try ScriptedServer([
@@ -37,7 +37,7 @@ struct PouredBodyTests {
         }
     }
 
-    @Test("A body that ends too early ends its stream with the error")
+    @Test("A truncated body ends its stream with the error")
     func interrupted() async throws {
         let server = try ScriptedServer([
             "/": [
@@ -53,7 +53,7 @@ struct PouredBodyTests {
         }
     }
 
-    @Test("A body that does not have its hash, or is too long, ends its stream with the error")
+    @Test("A body with a wrong hash or above maxBytes ends its stream with the error")
     func refused() async throws {
         let server = try ScriptedServer([
             "/": [["send": .string(Self.head + "\r\n")], ["repeat": "a", "times": 500_000], ["close": true]]
@@ -72,7 +72,7 @@ struct PouredBodyTests {
         }
     }
 
-    @Test("A coded body comes decoded")
+    @Test("A coded body is decoded")
     func decoded() async throws {
         let server = try ScriptedServer([
             "/": [
@@ -87,14 +87,14 @@ struct PouredBodyTests {
         }
     }
 
-    @Test("A reader that leaves ends the transfer, also where the server is silent")
+    @Test("A reader that closes the stream ends the transfer, even if the server is silent")
     func left() async throws {
         let server = try ScriptedServer([
             "/silent": [["send": .string(Self.head + "\r\n")], ["repeat": "a", "times": 1000], ["hang": true]],
             "/long": [["send": .string(Self.head + "\r\n")], ["repeat": "a", "times": 3_000_000], ["hang": true]],
             "/short": Script.response("ok"),
         ])
-        // Nobody else fetches before the first one is over.
+        // The second fetch cannot start before the first has ended.
         let one: JSON = ["private_networks": ["127.0.0.0/8"], "transfers": 1]
         try await withPlugin(.fetch(), in: .live, configuration: one) { bridge in
             let session = try await bridge.session()
@@ -108,7 +108,7 @@ struct PouredBodyTests {
         }
     }
 
-    @Test("A body whose reader is late waits for it, and for no one else")
+    @Test("A body waits for its slow reader, and other fetches do not")
     func late() async throws {
         let server = try ScriptedServer([
             "/long": [["send": .string(Self.head + "\r\n")], ["repeat": "ab", "times": 1_500_000], ["close": true]],
@@ -119,7 +119,7 @@ struct PouredBodyTests {
             var streams: [JSON] = []
             for _ in 0..<4 {
                 let stream: JSON = ["stream": .string(try await Self.stream(server.url("/long"), session))]
-                // A stream of which nothing is ever read ends after a minute.
+                // A stream that is never read expires after a minute.
                 #expect(try await session.call("bridge.stream.read", stream)["end"] == nil)
                 streams.append(stream)
             }

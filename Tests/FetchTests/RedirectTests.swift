@@ -13,7 +13,7 @@ struct RedirectTests {
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { try await body($0, server) }
     }
 
-    @Test("The result names the way, and the URL at its end", arguments: [301, 302, 303, 307, 308])
+    @Test("The result contains the redirects and the final URL", arguments: [301, 302, 303, 307, 308])
     func way(status: Int) async throws {
         let script: JSON = ["/a": Script.redirect(status, to: "b?c"), "/b?c": Script.response("there")]
         try await withServer(script) { bridge, server in
@@ -25,7 +25,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "The method and the body go on as the status says",
+        "The status decides whether the method and the body are kept",
         arguments: [(301, "GET", ""), (302, "GET", ""), (303, "GET", ""), (307, "POST", "abc"), (308, "POST", "abc")])
     func methods(status: Int, method: String, body: String) async throws {
         let script: JSON = ["/a": Script.redirect(status, to: "/b"), "/b": Script.response("")]
@@ -39,7 +39,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("They are followed 20 times, and not where the caller does not want it")
+    @Test("At most 20 redirects are followed, and none if the option redirect forbids it")
     func loops() async throws {
         try await withServer(["/": Script.redirect(302, to: "/")]) { bridge, server in
             let error = await Fetching.error(bridge, ["url": server.url("/")])
@@ -53,7 +53,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("Secrets stay with the origin that they were meant for")
+    @Test("Secret headers are not sent to another origin")
     func secrets() async throws {
         let other = try ScriptedServer(["/": Script.response("")])
         let script: JSON = [
@@ -72,7 +72,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("A stream is sent again where 1 MiB holds it, and else the body is used")
+    @Test("A stream body is sent again if it fits in 1 MiB, otherwise the fetch fails")
     func streams() async throws {
         let script: JSON = [
             "/a": .array([["read": true]] + (Script.redirect(307, to: "/b").arrayValue ?? [])),
@@ -109,7 +109,7 @@ struct RedirectTests {
         #expect(try Redirects.target(of: head, from: url, settings).text == "http://b.example/")
     }
 
-    @Test("A page's own site is its scheme and its registrable domain; it sets no field that pages do not")
+    @Test("A page's own site is its scheme and registrable domain, and a page must not set forbidden headers")
     func pages() throws {
         let caller = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, origin: "https://app.example.org")
         let reach = Reach(caller, PublicSuffixList())

@@ -22,7 +22,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("What was recorded is a HAR, and is replayed without the server", arguments: PluginEnvironment.all)
+    @Test("A recording is a valid HAR and is replayed without the server", arguments: PluginEnvironment.all)
     func roundTrip(environment: PluginEnvironment) async throws {
         let server = try ScriptedServer([
             "/a?b=c": Script.response("one", headers: "Content-Type: text/plain\r\nX-A: 1\r\n"),
@@ -42,7 +42,7 @@ struct ReplayTests {
             let post: JSON = ["url": server.url("/a?b=c"), "method": "POST", "body": ["text": "password"]]
             _ = try await session.call("http.fetch", post)
             let ended = try await session.call("http.record", ["name": "r1", "on": false])
-            // The redirect is two.
+            // The redirect counts as two entries.
             #expect(ended["entries"] == 5 && ended["missing"] == 0)
             let har = try await Self.har("r1", session)
             #expect(HARValidator(har).complaints == [])
@@ -69,7 +69,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Values of fields that hold secrets are in no file of a recording")
+    @Test("A recording does not contain the values of secret headers")
     func masks() async throws {
         let server = try ScriptedServer([
             "/": Script.response("ok", headers: "Set-Cookie: a=geheim\r\nX-Session-Token: geheim\r\n")
@@ -91,13 +91,13 @@ struct ReplayTests {
         }
     }
 
-    @Test("Responses to the same request come in their order, the last one again and again")
+    @Test("Responses to one request are replayed in order, and the last one repeatedly")
     func order() async throws {
         let server = try ScriptedServer(["*": Script.response("ok")])
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
             let session = try await bridge.session()
             _ = try await session.call("http.record", ["name": "r"])
-            // Each answer of this page is longer than the one before.
+            // Each answer of /_seen is longer than the one before.
             for path in ["/", "/_seen", "/", "/_seen", "/", "/_seen"] {
                 _ = try await session.call("http.fetch", ["url": server.url(path)])
             }
@@ -113,7 +113,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A response that is given up, or fails, is not in the recording, and leaves no file")
+    @Test("An interrupted response is not recorded and leaves no file")
     func cuts() async throws {
         let server = try ScriptedServer([
             "/cut": Script.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123"), "/": Script.response("ok"),
@@ -135,7 +135,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Names are checked, and one recording goes on at a time")
+    @Test("Names are checked, and only one recording runs at a time")
     func names() async throws {
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
             for name: JSON in ["", "..", "a/b", "-a", ".a", "ü"] {
@@ -156,7 +156,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("With har a result says what was asked and answered, hop by hop, and no secrets")
+    @Test("With har, a result contains a HAR of all hops without secrets")
     func har() async throws {
         let server = try ScriptedServer([
             "/?q=1": Script.redirect(302, to: "/end"),
@@ -179,7 +179,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A page is shown no har")
+    @Test("A page may not request a HAR")
     func harOfPage() async throws {
         let server = try ScriptedServer(["/": Script.response("")])
         let bridge = try await TestBridge.start(
@@ -192,7 +192,7 @@ struct ReplayTests {
         await bridge.stop()
     }
 
-    @Test("A long list of redirects fills no result: entries beyond the room for them are left out, and counted")
+    @Test("A HAR is limited in size, and its comment states the number of omitted entries")
     func harIsBounded() async throws {
         let long = "X-Long: \(String(repeating: "a", count: 20_000))\r\n"
         var script: JSONObject = [:]
@@ -209,7 +209,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Offline, packages and recordings answer, and the network does not")
+    @Test("Offline, only packages and recordings answer")
     func offline() async throws {
         let server = try ScriptedServer(["*": Script.response("network")])
         let base = "\(server.url("/app/").stringValue ?? "")"
@@ -217,7 +217,7 @@ struct ReplayTests {
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
             try await TestPackage.install(archive, bridge)
             _ = try await bridge.call("http.record", ["name": "r"])
-            // What the cache has answers too.
+            // Not stored in the cache, because the cache would also answer offline.
             _ = try await bridge.call("http.fetch", ["url": server.url("/recorded"), "cache": "no-store"])
             _ = try await bridge.call("http.record", ["name": "r", "on": false])
             #expect(try await bridge.call("http.offline", ["on": true]) == ["on": true])

@@ -6,23 +6,23 @@ import Testing
 
 @testable import FetchTasks
 
-/// What a program or a page does with requests, each thing once and end to end.
+/// The purposes of requests for a program or a page, each tested once and end to end.
 @Suite(
-    "What requests are for", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
+    "Purposes of requests", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"), .timeLimit(.minutes(20)))
 struct RequestPurposeTests {
     private static let stored = "ETag: \"1\"\r\nCache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 
     // MARK: The cache
 
     @Test(
-        "Each of the six policies says whether the response exists, has expired, has changed",
+        "The result of each of the six policies states whether the response exists, expired and changed",
         arguments: [
             (0, "cache", [true, true, false]), (1, "network", [nil, nil, nil]), (2, "cache", [true, nil, nil]),
             (3, "cache", [true, nil, nil]), (4, "network", [nil, nil, nil]), (5, "cache", [true, true, false]),
         ] as [(Int, JSON, [Bool?])])
     func policies(policy: Int, from: JSON, steps: [Bool?]) async throws {
         let full = Script.response("abc", headers: Self.stored)
-        // Confirms where it is asked to.
+        // Confirms the stored response if the policy validates.
         let turns: JSON = [full, policy == 1 || policy == 4 ? full : Script.response("", status: "304 Same")]
         try await CachingBridge.with(["/": [["turns": turns]]]) { stage, server in
             try await stage.fetch(server.url("/"))
@@ -37,7 +37,7 @@ struct RequestPurposeTests {
         }
     }
 
-    @Test("Cache-Control, Expires, ETag and Last-Modified are obeyed, and a 304 confirms what is stored")
+    @Test("Cache-Control, Expires, ETag and Last-Modified apply, and a 304 confirms the stored response")
     func validators() async throws {
         let date = "Date: Sun, 01 Mar 2026 00:04:16 GMT\r\n"
         let ends = "Expires: Sun, 01 Mar 2026 00:05:16 GMT\r\n"
@@ -50,7 +50,7 @@ struct RequestPurposeTests {
         ]
         try await CachingBridge.with(script) { stage, server in
             for (path, field, value) in [
-                // As long as the clock is at its Date.
+                // First, because the clock must still be at the response's Date.
                 ("/expires", "If-Modified-Since", "Sat, 28 Feb 2026 00:00:00 GMT"),
                 ("/max-age", "If-None-Match", "\"1\""),
             ] {
@@ -66,7 +66,7 @@ struct RequestPurposeTests {
         }
     }
 
-    @Test("Website data are listed by site and type, and removed, also since a time")
+    @Test("Website data is listed by site and type, and can be removed since a time")
     func websiteData() async throws {
         try await CachingBridge.with(["*": Script.response("abc", headers: Self.stored)]) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
@@ -86,7 +86,7 @@ struct RequestPurposeTests {
 
     // MARK: Interceptors
 
-    @Test("The newest interceptor is asked first, may change the request, and is not asked about its own")
+    @Test("The newest interceptor is called first, and is not called for its own request")
     func chain() async throws {
         let order = Noted<String>()
         let newer = Plugin("newer", version: "1.0.0").interceptor(
@@ -94,7 +94,7 @@ struct RequestPurposeTests {
                 order.note("newer")
                 var options = try call.options.objectValue ?? [:]
                 options["headers"] = [["X-Mark", "1"]]
-                // A request of its own in the place of the caller's.
+                // Its own request replaces the caller's.
                 let answer: JSON = try await call.call("http.load", JSON.object(options))
                 return .answer(answer)
             })
@@ -109,7 +109,7 @@ struct RequestPurposeTests {
         }
     }
 
-    @Test("A request is mocked, sent to a test host, filtered, or answered with an image from a file")
+    @Test("Interceptors mock a request, answer with a file, refuse it, or move it to another host")
     func interceptors() async throws {
         let test = try ScriptedServer(["*": Script.response("from the test host")])
         let (there, origin) = (test.url("/"), "http://127.0.0.1:\(test.port)")
@@ -144,7 +144,7 @@ struct RequestPurposeTests {
         await bridge.stop()
     }
 
-    @Test("An offline package answers without a network")
+    @Test("An offline package answers while the plugin is offline")
     func package() async throws {
         let archive = try TestPackage.archive("1", base: "https://app.example/", ["index.html": "<p>"])
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
@@ -155,9 +155,9 @@ struct RequestPurposeTests {
         }
     }
 
-    // MARK: What each request has
+    // MARK: Additions to each request
 
-    @Test("Public parameters are in URL and headers of requests, and a container gets them for its scripts")
+    @Test("Public parameters are added to URLs and headers, and http.parameters returns them")
     func parameters() async throws {
         let server = try ScriptedServer(["*": Script.response("")])
         var section = Fetching.open.objectValue ?? [:]
@@ -176,14 +176,14 @@ struct RequestPurposeTests {
         await bridge.stop()
     }
 
-    /// What a server has got, asked without what is added.
+    /// Returns the requests that a server received, through a bridge without parameters.
     private func seenRequests(_ server: ScriptedServer) async throws -> [JSON] {
         try await withPlugin(.fetch(), in: .inProcess, configuration: Fetching.open) { bridge in
             try await Fetching.seen(server, bridge)
         }
     }
 
-    @Test("The user agent is replaced by a setting or a header, or something is put behind it")
+    @Test("The user agent is set by a setting or a header, and can have a suffix")
     func userAgent() async throws {
         let server = try ScriptedServer(["*": Script.response("")])
         for (setting, headers, expected) in [
@@ -201,7 +201,7 @@ struct RequestPurposeTests {
         }
     }
 
-    @Test("A download comes as a stream of any length")
+    @Test("A long download is returned as a stream")
     func download() async throws {
         let script: JSON = [
             "/": [["send": "HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n"], ["repeat": "a", "times": 3_000_000]]

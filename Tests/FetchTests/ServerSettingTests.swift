@@ -6,13 +6,13 @@ import Testing
 @testable import FetchTasks
 
 @Suite(
-    "Settings about servers", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
+    "Server settings", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct ServerSettingTests {
-    /// A hash of no key of these tests.
+    /// A hash that matches no key of these tests.
     private static let other = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
     @Test(
-        "A certificate has one of the keys that are pinned for its host",
+        "A certificate must have one of the keys that are pinned for its host",
         .enabled(if: TestAuthority.isThere, "needs openssl"))
     func pins() async throws {
         let authority = try TestAuthority()
@@ -45,7 +45,7 @@ struct ServerSettingTests {
         }
     }
 
-    @Test("Requests go by the proxy, which resolves names; addresses in URLs are checked")
+    @Test("Requests use the proxy, which resolves names; addresses in URLs are still checked")
     func proxy() async throws {
         let proxy = try ScriptedServer(["*": Script.response("by proxy", headers: "Content-Type: text/plain\r\n")])
         let section: JSON = ["proxy": .string("http://127.0.0.1:\(proxy.port)/")]
@@ -62,7 +62,7 @@ struct ServerSettingTests {
     }
 
     @Test(
-        "What is no proxy and no pin is refused",
+        "Invalid proxies and pins are refused",
         arguments: [
             ["proxy": "proxy.example:3128"], ["proxy": "ftp://proxy.example"], ["proxy": "http://a:b@proxy.example"],
             ["proxy": "http://"], ["pins": [["host": "a.example", "sha256": []]]],

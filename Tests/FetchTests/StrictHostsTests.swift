@@ -7,7 +7,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Hosts that want TLS alone", .timeLimit(.minutes(20)))
+@Suite("Hosts with Strict-Transport-Security", .timeLimit(.minutes(20)))
 struct StrictHostsTests {
     private final class Clock: Sendable {
         private let seconds = Mutex<Int64>(1_000_000)
@@ -22,7 +22,7 @@ struct StrictHostsTests {
         hosts.note(try #require(StrictTransport(value)), of: try Host(host), in: own)
     }
 
-    @Test("A host is known until its time is over, or it says zero; hosts below it where it says so")
+    @Test("A host is stored for its max-age, with its subdomains if requested, and removed by max-age 0")
     func time() throws {
         let hosts = StrictHosts(now: clock.now)
         #expect(try note(hosts, "a.example", "max-age=100"))
@@ -37,7 +37,7 @@ struct StrictHostsTests {
         #expect(try !note(hosts, "192.0.2.1", "max-age=100"), "an address says nothing")
     }
 
-    @Test("Another user, profile or site does not know what one has learned")
+    @Test("Entries are separate for each user, profile and site")
     func partitions() throws {
         let hosts = StrictHosts(now: clock.now)
         #expect(try note(hosts, "a.example", "max-age=100"))
@@ -53,7 +53,7 @@ struct StrictHostsTests {
         #expect(hosts.remove(of: 1000) { _, host in host == "a.example" } == 1)
     }
 
-    @Test("What is written is read again, but for what is over and private profiles")
+    @Test("Stored entries are read again, except expired ones and those of private profiles")
     func text() throws {
         let hosts = StrictHosts(now: clock.now)
         let hidden = StrictHosts.Partition(uid: 1000, profile: "private:x", site: "local")
@@ -66,7 +66,7 @@ struct StrictHostsTests {
         #expect(throws: (any Error).self) { try other.take(text: Array("[{}]".utf8)) }
     }
 
-    @Test("A user knows a bounded number of hosts: the one that ends first makes room")
+    @Test("The number of hosts per user is limited, and the entry that expires first is removed")
     func bound() throws {
         let hosts = StrictHosts(now: clock.now)
         for index in 0...StrictHosts.maximumHosts {
@@ -77,7 +77,7 @@ struct StrictHostsTests {
     }
 
     @Test(
-        "After a response over TLS, requests go by TLS, also when the plugin has started again",
+        "After a response with the header, requests use TLS, also after a restart of the plugin",
         .enabled(if: TestAuthority.isThere && ScriptedServer.isThere, "needs openssl and python3"))
     func upgrade() async throws {
         let authority = try TestAuthority()

@@ -1,12 +1,12 @@
 import TestSupport
 
-/// A certificate with its key, in PEM.
+/// The PEM files of a certificate and its key.
 struct TestCertificate {
     let file: String
     let key: String
 }
 
-/// An authority of the tests', and the certificates that it gives.
+/// A certificate authority for tests.
 final class TestAuthority {
     static let openssl = "/usr/bin/openssl"
     static let isThere = exists(openssl)
@@ -22,9 +22,9 @@ final class TestAuthority {
             "/CN=Test authority", "-keyout", folder.file("ca.key"), "-out", file)
     }
 
-    /// A certificate for a name or an address.
+    /// Creates a certificate for a name or an address.
     ///
-    /// - Parameter isExpired: It was valid for a day in 2020.
+    /// - Parameter isExpired: Whether the certificate was valid for only one day in 2020.
     func certificate(_ alternative: String, isExpired: Bool = false) throws -> TestCertificate {
         let name = alternative.filter { $0.isLetter || $0.isNumber } + (isExpired ? "-expired" : "")
         let (key, request, file) = (folder.file("\(name).key"), folder.file("\(name).csr"), folder.file("\(name).pem"))
@@ -42,7 +42,7 @@ final class TestAuthority {
         return TestCertificate(file: file, key: key)
     }
 
-    /// The SHA-256 hash of a certificate's public key, in base 64.
+    /// Returns the SHA-256 hash of a certificate's public key, in base 64.
     func keyHash(of certificate: TestCertificate) throws -> String {
         let (key, hash) = (folder.file("key.der"), folder.file("hash.bin"))
         try openSSL("pkey", "-in", certificate.key, "-pubout", "-outform", "DER", "-out", key)
@@ -51,7 +51,7 @@ final class TestAuthority {
         return outcome.output.filter { $0 != "\n" }
     }
 
-    /// `x509` cannot set the dates, `ca` can.
+    /// Signs an expired certificate. Uses `openssl ca`, because `x509` cannot set the dates.
     private func signExpired(_ request: String, _ extensions: String, _ file: String) throws {
         try folder.write("", to: "index.txt")
         let settings = """

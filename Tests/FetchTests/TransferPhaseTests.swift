@@ -4,9 +4,9 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("What a transfer does before its request is sent", .timeLimit(.minutes(20)))
+@Suite("The phases of a transfer", .timeLimit(.minutes(20)))
 struct TransferPhaseTests {
-    /// Begins a transfer, and returns its phases up to one of them.
+    /// Starts a transfer and returns its phases up to `last`.
     private func phases(
         _ url: String, until last: TransferProgress.Phase, connectTimeout: Duration = .seconds(600),
         _ check: (RunningTransfer) async throws -> Void = { _ in }
@@ -32,13 +32,13 @@ struct TransferPhaseTests {
         return phases
     }
 
-    @Test("A name is looked up")
+    @Test("is resolving while a name is looked up")
     func resolving() async throws {
         let phases = try await phases("http://nothing.invalid/", until: .resolving)
         #expect(phases == [.resolving])
     }
 
-    @Test("A server to which no connection can be made, until connectMs have passed")
+    @Test("is connecting until connectMs have passed, if the server accepts no connection")
     func connecting() async throws {
         let server = try BoundPort()
         server.listenWithoutRoom()
@@ -51,7 +51,7 @@ struct TransferPhaseTests {
         #expect(phases == [.connecting])
     }
 
-    @Test("A server that begins no TLS session")
+    @Test("is securing while the server does not start a TLS session")
     func securing() async throws {
         let server = try BoundPort()
         server.listen()
@@ -59,7 +59,7 @@ struct TransferPhaseTests {
         #expect(phases.last == .securing && Set(phases).isSubset(of: [.connecting, .securing]))
     }
 
-    @Test("Without TLS nothing is between the connection and the request")
+    @Test("goes from connecting to waiting without TLS")
     func withoutTLS() async throws {
         let server = try BoundPort()
         server.listen()
@@ -67,7 +67,7 @@ struct TransferPhaseTests {
         #expect(phases.last == .waiting && Set(phases).isSubset(of: [.connecting, .waiting]))
     }
 
-    @Test("Only then the request has been sent")
+    @Test("queued, resolving, connecting and securing come before the request")
     func started() {
         let before = TransferProgress.Phase.allCases.filter(\.isBeforeRequest)
         #expect(before == [.queued, .resolving, .connecting, .securing])

@@ -8,14 +8,14 @@ import Testing
 
 @Suite("Website data", .timeLimit(.minutes(20)), .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct WebsiteDataTests {
-    /// Cookies as the plugin Cookies shows them; the tasks of its that are asked.
+    /// A replacement for the plugin Cookies.
     private actor Jar {
         var cookies: [JSON]
         var pages = 0
 
         init(_ cookies: [JSON]) { self.cookies = cookies }
 
-        /// One cookie a page.
+        /// Returns one cookie per page.
         func get(_ options: JSON) -> JSON {
             pages += 1
             let after = Int(options["after"]?.int64Value ?? 0)
@@ -51,7 +51,7 @@ struct WebsiteDataTests {
         return session
     }
 
-    @Test("Records join the types of a site; without a container and cookies there are packages alone")
+    @Test("data.records joins the types of a site; without a container and Cookies, only packages are listed")
     func records() async throws {
         let archive = try TestPackage.archive("1", base: "https://app.example.co.uk/", ["a": "12345"])
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
@@ -76,7 +76,7 @@ struct WebsiteDataTests {
         }
     }
 
-    @Test("Data are removed by name, by origin, or since a time, and the container is notified")
+    @Test("data.remove removes by name, by origin, or since a time, and calls the container")
     func removes() async throws {
         let archive = try TestPackage.archive("1", base: "https://app.example.org/", ["a": "12345"])
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
@@ -112,7 +112,7 @@ struct WebsiteDataTests {
         }
     }
 
-    @Test("A type that fails is named, and the others are removed")
+    @Test("data.remove reports a type that fails, and removes the others")
     func failures() async throws {
         let archive = try TestPackage.archive("1", base: "https://app.example.org/", ["a": "12345"])
         try await withPlugin(.fetch(), in: .inProcess, configuration: TestPackage.configuration()) { bridge in
@@ -163,7 +163,7 @@ struct WebsiteDataTests {
     }
 
     @Test(
-        "The field Clear-Site-Data is read by its standard",
+        "The header Clear-Site-Data is parsed as its standard specifies",
         arguments: [
             ("\"cache\"", true, false, false), ("\"cookies\", \"storage\"", false, true, true),
             ("\"*\"", true, true, true),

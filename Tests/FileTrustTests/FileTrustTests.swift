@@ -4,12 +4,12 @@ import Testing
 
 private let isRoot = geteuid() == 0
 
-@Suite("Whom a file is to be trusted for")
+@Suite("Trust in a file")
 struct FileTrustTests {
-    /// Somebody else, on every machine.
+    /// The uid of another user, on every machine.
     private static let nobody: uid_t = 65_534
 
-    /// A folder of the test's own, with `a/b/file` in it.
+    /// Creates a folder for the test, with `a/b/file` in it.
     private func withFile(_ body: (_ folder: String, _ file: String) throws -> Void) throws {
         var template = Array("/tmp/trestle-XXXXXX".utf8CString)
         let folder = String(cString: try #require(mkdtemp(&template)))
@@ -27,13 +27,13 @@ struct FileTrustTests {
         for name in ["a/b/file", "a/b/link", "link", "a/b", "a", ""] { Glibc.remove("\(folder)/\(name)") }
     }
 
-    /// What is said against it; nil: nothing.
+    /// Returns the doubt about a path; `nil` if there is none.
     private func doubt(_ path: String) -> String? {
         do throws(FileTrust.Doubt) { try FileTrust.check(path) } catch { return error.description }
         return nil
     }
 
-    @Test("One of this user's own, in directories that nobody else writes, is; /tmp is sticky")
+    @Test("A file of this user in directories that no other user may write is trusted; /tmp is sticky")
     func own() throws {
         try withFile { _, file in #expect(doubt(file) == nil) }
         #expect(doubt("/usr/bin/env") == nil)
@@ -41,7 +41,7 @@ struct FileTrustTests {
         #expect(doubt("/") == nil)
     }
 
-    @Test("One that everybody may write is not")
+    @Test("A file that everybody may write is not trusted")
     func writable() throws {
         try withFile { _, file in
             chmod(file, 0o646)
@@ -49,7 +49,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("One that others of its group may write is not", .enabled(if: isRoot, "only root can give a file a group"))
+    @Test("A file that its group may write is not trusted", .enabled(if: isRoot, "only root can give a file a group"))
     func group() throws {
         try withFile { _, file in
             chown(file, 0, Self.nobody)
@@ -62,7 +62,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("One of somebody else's is not", .enabled(if: isRoot, "only root can give one away"))
+    @Test("A file of another user is not trusted", .enabled(if: isRoot, "only root can give one away"))
     func foreign() throws {
         try withFile { _, file in
             chown(file, Self.nobody, 0)
@@ -72,7 +72,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("Nor is one in a directory that everybody may write, however far up, unless that is sticky")
+    @Test("A file below a directory that everybody may write is not trusted, unless the directory is sticky")
     func directory() throws {
         try withFile { folder, file in
             for directory in ["\(folder)/a/b", "\(folder)/a", folder] {
@@ -87,7 +87,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("Nor is one in somebody else's directory", .enabled(if: isRoot, "only root can give one away"))
+    @Test("A file in a directory of another user is not trusted", .enabled(if: isRoot, "only root can give one away"))
     func foreignDirectory() throws {
         try withFile { folder, file in
             chown("\(folder)/a", Self.nobody, 0)
@@ -95,7 +95,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("A link counts by where it leads, and by the way there")
+    @Test("A link is judged by its target and by the path to it")
     func link() throws {
         try withFile { folder, file in
             symlink("../b/./file", "\(folder)/a/b/link")
@@ -109,7 +109,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("A link of somebody else's counts as his", .enabled(if: isRoot, "only root can give one away"))
+    @Test("A link of another user is not trusted", .enabled(if: isRoot, "only root can give one away"))
     func foreignLink() throws {
         try withFile { folder, file in
             symlink(file, "\(folder)/link")
@@ -118,7 +118,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("Of a file that is to be made, the way counts")
+    @Test("A file that does not exist yet is judged by the path to it")
     func way() throws {
         try withFile { folder, _ in
             #expect(throws: Never.self) { try FileTrust.checkWay(to: "\(folder)/a/b/new") }
@@ -127,7 +127,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("A link to nothing, or in a circle, is reported as such")
+    @Test("A broken or circular link is reported")
     func nowhere() throws {
         try withFile { folder, _ in
             symlink("nowhere", "\(folder)/a/b/link")
@@ -137,6 +137,6 @@ struct FileTrustTests {
         }
     }
 
-    @Test("A relative path counts from where the process is")
+    @Test("A relative path is resolved from the working directory")
     func relative() { #expect(doubt("no-such-file") == "it cannot be read: No such file or directory") }
 }

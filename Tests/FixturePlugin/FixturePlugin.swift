@@ -1,8 +1,8 @@
-// libFixture.so: a plugin in Swift for tests of what plugins send, in the daemon's process and in their own.
+// libFixture.so: a Swift plugin for tests of the output of plugins, in the daemon's process and in their own.
 import Glibc
 import TaskKit
 
-/// Called once by the daemon.
+/// The entry point. The daemon calls it once.
 @c public func trestle_plugin_entry() -> PluginTable {
     Plugin(
         "fixture", version: "1.0.0",
@@ -32,9 +32,9 @@ import TaskKit
     .export()
 }
 
-/// What a call of one of the first three tasks sends, all of it from another thread than the loop's.
+/// The output of a call of one of the first three tasks, all sent from another thread than the loop thread.
 struct Sent: Codable, Sendable {
-    /// The call's number, which the event and the result bear.
+    /// The call's number, which the event and the result contain.
     var number: Int
 
     func send(by call: Call) {

@@ -1,12 +1,12 @@
 // Tasks that read and write streams.
 import TaskKit
 
-/// A stream that a task reads.
+/// Options or a result with a stream to read.
 struct Photo: Codable, Sendable {
     var photo: ByteReader
 }
 
-/// A stream that a task answers with, or hands on.
+/// Options or a result with a stream to write.
 struct NewPhoto: Codable, Sendable {
     var photo: ByteStream
 }

@@ -2,9 +2,9 @@ import HTTPRules
 import TestSupport
 import Testing
 
-/// Fields as long as a message may have them, made by somebody who wishes no good.
+/// Fields of the maximum length of a message, as a hostile server may send them.
 @Suite struct HostileServerTests {
-    /// Values of one character or a few of them, again and again: with each in all of ``names`` a message is full.
+    /// Values that repeat one or a few characters. A message is full if all fields in ``names`` have such a value.
     private static let values: [String] = [
         "a", " ", "\"", ",", ";", "=", "\\", "\u{E9}", "9", "*", "-", "\t", "\u{7F}", "a,", "a=\"", "\"\\", "a=b;",
         ";a",
@@ -12,14 +12,14 @@ import Testing
         "\u{FF}\",",
     ].map { String(repeating: $0, count: HeaderList.maximumBytes / names.count / $0.unicodeScalars.count) }
 
-    /// Fields that the rules read.
+    /// The fields that the rules read.
     private static let names = [
         "Age", "Cache-Control", "Connection", "Content-Length", "Content-Range", "Date", "ETag", "Expires",
         "Last-Modified", "Vary", "Location", "Strict-Transport-Security", "Pragma", "If-None-Match",
         "If-Modified-Since", "If-Range", "Range", "Accept-Language", "Accept-Encoding",
     ]
 
-    @Test("Every rule reads 64 KiB of anything, in a response and in a request")
+    @Test("No rule traps on 64 KiB of any value, in a response or in a request")
     func longValues() {
         for value in Self.values {
             let list = HeaderList(Self.names.compactMap { HeaderField(name: $0, value: value) })
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("As many fields as a message may have, all of one name or each of its own")
+    @Test("No rule traps on the maximum number of fields of one name")
     func manyFields() {
         for name in Self.names {
             let list = HeaderList(
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("Random fields of random values never trap, and no decision about them stores what forbids it")
+    @Test("Random fields with random values never trap, and no response with no-store is stored")
     func random() {
         var generator = SeededGenerator(seed: 65_536)
         let good = [

@@ -1,6 +1,6 @@
 import HTTPRules
 
-/// Fields out of names and values.
+/// Returns fields with these names and values.
 func fields(_ pairs: (String, String)...) -> HeaderList {
     HeaderList(pairs.compactMap { HeaderField(name: $0.0, value: $0.1) })
 }
@@ -9,11 +9,11 @@ func fields(_ pairs: (String, String)...) -> HeaderList {
 let november1994 = UnixTime(seconds: 784_111_777)
 
 extension UnixTime {
-    /// So many seconds later.
+    /// Returns the moment this number of seconds later.
     func later(_ seconds: Int64) -> UnixTime { UnixTime(seconds: self.seconds + seconds) }
 }
 
-/// A stored response to GET that came in one second, `november1994` if nothing else is said.
+/// Returns a stored response to GET that was requested and received in the same second, by default `november1994`.
 func stored(
     id: Int64 = 1, status: Int = 200, _ fields: HeaderList, request: HeaderList = HeaderList(),
     at receivedAt: UnixTime = november1994, body: HeldBytes = .complete(length: 10)
@@ -25,12 +25,12 @@ func stored(
         body: body)
 }
 
-/// A response of a server that came in one second.
+/// Returns a response of a server that was requested and received in the same second.
 func response(_ status: Int = 200, _ fields: HeaderList, at receivedAt: UnixTime = november1994) -> NetworkResponse {
     NetworkResponse(status: status, fields: fields, requestedAt: receivedAt, receivedAt: receivedAt)
 }
 
-/// A GET.
+/// Returns a GET request.
 func get(_ fields: HeaderList = HeaderList(), _ policy: CachePolicy = .useProtocol) -> CacheRequest {
     CacheRequest(fields: fields, policy: policy)
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""hostile.py BEHAVIOUR: a worker that misbehaves in one way. README.md lists the ways."""
+"""hostile.py BEHAVIOUR: a plugin process with one kind of fault. README.md lists them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hostile_worker import ACTS, Hostile, at
 
 
 def crash() -> NoReturn:
-    # Python would turn a real one into the same, but for a core file, which is of no use to anybody.
+    # A real fault in Python has the same effect, except for the core file, which is not needed.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGSEGV, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGSEGV)
@@ -51,7 +51,7 @@ def forks_and_exits(worker: Hostile, message: Any) -> None:
     gone, here = os.pipe()
     if child := os.fork():
         worker.log(f"child {child}")
-        # Who exits before the child has left takes it along.
+        # An exit before the child has left the process group would end the child as well.
         os.close(here)
         os.read(gone, 1)
         os._exit(0)
@@ -133,7 +133,7 @@ def garbage_bytes(worker: Hostile, message: Any) -> None:
     worker.write(b'{"callbackId":\n\xff\xfe\x00{}[]\n')
 
 
-# Too much
+# Floods and leaks
 
 
 @at("call", "floods-progress")
@@ -160,7 +160,7 @@ def floods_output(worker: Hostile, message: Any) -> None:
 
 @at("call", "floods-calls")
 def floods_calls(worker: Hostile, message: Any) -> None:
-    """Says how its calls ended, once all have: `{"result": n}`, and a number for each code."""
+    """Answers with the number of results and of each error code, once all its calls have ended."""
     left = count(message)
     task = (message.get("options") or {}).get("task", "Echo")
     for number in range(left):
@@ -194,7 +194,7 @@ def leaks_descriptors(worker: Hostile, message: Any) -> None:
 @at("call", "eats-memory")
 def eats_memory(worker: Hostile, message: Any) -> None:
     eaten: list[bytes] = []
-    # Where nothing bounds it, the machine shall live.
+    # Limits the memory for machines on which nothing else does.
     while len(eaten) < 1024:
         eaten.append(b"x" * (1 << 20))
     worker.answer(message["callbackId"], "eaten a gigabyte: nothing bounds it")
@@ -215,7 +215,7 @@ def busy_loop(worker: Hostile, message: Any) -> None:
         pass
 
 
-# It answers as it should; its manifest is what is wrong.
+# Correct answers; the manifest is invalid.
 
 
 @at("call", "takes-echo")
@@ -225,7 +225,7 @@ def takes_echo(worker: Hostile, message: Any) -> None:
 
 
 def count(message: Any) -> int:
-    """How much of it: the caller may say."""
+    """Returns the number of repetitions, which the caller may specify."""
     said = (message.get("options") or {}).get("count", 100_000)
     return int(said)
 

@@ -1,6 +1,6 @@
-"""The worker that hostile.py is made of: what is right, and when its behaviour does something else.
+"""The base of hostile.py: a correct plugin process, with the moments at which a behaviour replaces the correct act.
 
-It speaks the protocol by itself, so that nothing corrects its mistakes.
+It implements the protocol itself, so that no library corrects its faults.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOMENTS = {"plugin.hello": "hello", "plugin.start": "start", "plugin.stop": "sto
 
 
 def at(moment: str, behaviour: str) -> Callable[[Act], Act]:
-    """Declares what a behaviour does at a moment: `load`, `hello`, `start`, `stop`, `call` or `cancel`."""
+    """Declares the act of a behaviour at a moment: `load`, `hello`, `start`, `stop`, `call` or `cancel`."""
     def declare(act: Act) -> Act:
         ACTS[moment, behaviour] = act
         return act
@@ -28,7 +28,7 @@ def at(moment: str, behaviour: str) -> Callable[[Act], Act]:
 
 
 class Hostile:
-    """A worker that is good wherever its behaviour says nothing else."""
+    """A plugin process that is correct unless its behaviour declares another act."""
 
     def __init__(self, behaviour: str) -> None:
         self.behaviour = behaviour
@@ -39,7 +39,7 @@ class Hostile:
         """The calls that have no answer yet: what is cancelled later than that needs none."""
 
     def serve(self) -> None:
-        """Until the daemon closes, or `plugin.stop`."""
+        """Handles messages until the daemon closes the socket, or until `plugin.stop`."""
         self.act("load", None)
         for line in self.lines:
             message = json.loads(line)
@@ -56,19 +56,19 @@ class Hostile:
         return "call" if task == self.name else MOMENTS.get(task, "other")
 
     def act(self, moment: str, message: Any) -> bool:
-        """Misbehaves, if now is the time for that."""
+        """Performs the act of the behaviour at this moment; returns whether there is one."""
         act = ACTS.get((moment, self.behaviour))
         if act is not None:
             act(self, message)
         return act is not None
 
     def answer_well(self, message: Any) -> None:
-        """Does what is right."""
+        """Answers correctly."""
         task, call = message["task"], message.get("callbackId")
         if task == self.name + ".good" or task == self.name or task == "Echo":
             self.answer(call, message.get("options"))
         elif task == "plugin.hello":
-            # Pinged at any time, so that a hang shows.
+            # The daemon pings at any time, so that it detects a hang.
             self.answer(call, {"version": "1.0.0", "ping": "always"})
         elif task in ("plugin.ping", "plugin.start", "plugin.stop"):
             self.answer(call, {})

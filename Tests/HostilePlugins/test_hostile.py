@@ -1,4 +1,4 @@
-"""Each bad worker is bad in the way that it says, and good otherwise: `python3 -m unittest` here."""
+"""Each hostile plugin process has the declared fault and is correct otherwise: run `python3 -m unittest` here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANIFESTS = {path.name.removesuffix(".plugin.toml"): path for path in FOLDER.glo
 
 
 class HostileTestCase(unittest.TestCase):
-    """Tests that start bad workers."""
+    """Tests that start hostile plugin processes."""
 
     def begin(self, behaviour: str, **settings: Any) -> FakeDaemon:
         daemon = FakeDaemon.of_manifest(MANIFESTS[behaviour], **settings)
@@ -64,7 +64,7 @@ class CrashTests(HostileTestCase):
             daemon.socket.settimeout(0)
             with self.assertRaises(BlockingIOError):
                 daemon.socket.recv(1)
-            # Stopped here, so that it is no test's but this one's.
+            # Killed here, so that it does not affect other tests.
             os.kill(child, signal.SIGKILL)
 
 
@@ -131,7 +131,7 @@ class ByteTests(HostileTestCase):
         self.misbehave(daemon, "long-line")
         with self.assertRaisesRegex(BadLine, "too long"):
             daemon.read()
-        # And on it goes.
+        # The line continues.
         self.assertEqual(daemon._lines.read(LINE_BYTES), b"x" * LINE_BYTES)
 
     def test_bytes_that_are_no_text(self) -> None:
@@ -162,7 +162,7 @@ class FloodTests(HostileTestCase):
         for number in range(100):
             other = daemon.next(task="Echo")
             self.assertEqual((other["callbackId"], other["caller"]), (number, call))
-        # Its ids are its own: one may be the same as one of ours.
+        # The plugin chooses its own ids: one may equal an id of the daemon.
         self.assertEqual(daemon.call("plugin.ping"), {})
         for number in range(100):
             end = {"result": 1} if number < 60 else {"error": {"code": "busy", "message": "m"}}
@@ -197,7 +197,7 @@ class SilenceTests(HostileTestCase):
         self.assertIsSilent(daemon)
 
     def assertIsSilent(self, daemon: FakeDaemon) -> None:
-        """What it is sent stays unread until its buffer is full."""
+        """Asserts that the process reads nothing: the socket fills up. It writes nothing and still runs."""
         daemon.socket.setblocking(False)
         ping = b'{"task":"plugin.ping","callbackId":1}\n' * 1000
         with self.assertRaises(BlockingIOError):

@@ -6,10 +6,10 @@ import Testing
 private let activate = "/usr/bin/systemd-socket-activate"
 
 @Suite(
-    "Sockets that are handed over", .blocking,
+    "Sockets passed by the service manager", .blocking,
     .enabled(if: exists(activate), "needs systemd-socket-activate, of the package systemd"))
 struct ActivationTests {
-    /// Listens in the daemon's place, and starts it when somebody connects.
+    /// Listens in place of the daemon and starts it on the first connection.
     private func activated(_ home: DaemonHome, _ sockets: [String]) throws -> SpawnedProcess {
         let variables = home.environment.flatMap { ["-E", $0] }
         return try SpawnedProcess(
@@ -17,7 +17,7 @@ struct ActivationTests {
             errors: .file(home.logPath))
     }
 
-    /// Connects as soon as somebody listens.
+    /// Connects as soon as a process listens.
     private func client(_ path: String, _ process: SpawnedProcess) throws -> Wire {
         let deadline = Deadline()
         while true {
@@ -26,13 +26,13 @@ struct ActivationTests {
         }
     }
 
-    @Test("are served as they are, and left as they are: who connected first too, and their files stay")
+    @Test("are served, and keep their files, their modes and the client that connected before the daemon started")
     func adopted() throws {
         let home = try DaemonHome()
         let socket = home.folder.file("handed")
         let other = home.folder.file("other")
         let process = try activated(home, ["-l", socket, "-l", other])
-        // The one whose connection starts the daemon, which has sent its call before there was a daemon.
+        // The client whose connection starts the daemon. It has sent its call before the daemon runs.
         let first = try client(socket, process)
         chmod(socket, 0o620)
         try first.send(#"{"task":"Echo","options":1,"callbackId":1}"#)
@@ -48,7 +48,7 @@ struct ActivationTests {
         #expect(home.log.contains("the setting socket (\(home.socketPath)) has no effect"))
     }
 
-    @Test("are left with who waits in their queue when the daemon stops, for the next one to serve")
+    @Test("keep the clients that wait in their queue when the daemon stops, and the next daemon serves these")
     func queue() throws {
         let home = try DaemonHome()
         let listening = try ListeningSocket(home.folder.file("handed"))
@@ -64,7 +64,8 @@ struct ActivationTests {
         #expect(try second.wait() == .exited(0))
     }
 
-    @Test("do not wait where the configuration is wrong: they get the error, and the next is served")
+    @Test(
+        "do not keep clients waiting if the configuration is invalid: these get the error, and the next daemon serves")
     func misconfigured() throws {
         let home = try DaemonHome("log_levle = \"info\"")
         let listening = try ListeningSocket(home.folder.file("handed"))
@@ -78,7 +79,7 @@ struct ActivationTests {
         }
         #expect(try first.wait() == .exited(78))
         #expect(home.log.contains("trestled.toml:1:1: log_levle: unknown key"))
-        // Nobody is left who would have a service manager start the daemon again.
+        // No client is left in the queue that would make a service manager start the daemon again.
         #expect(!listening.hasWaiting)
         try home.folder.write("log_level = \"info\"", to: "trestled.toml")
         let next = try Wire(path: listening.path)
@@ -89,7 +90,7 @@ struct ActivationTests {
         #expect(try second.wait() == .exited(0))
     }
 
-    @Test("lead the command line to the reason where the daemon does not start, whatever that is")
+    @Test("let the command line report why the daemon does not start: invalid configuration or another reason")
     func reasons() throws {
         for isMisconfigured in [true, false] {
             let home = try DaemonHome(isMisconfigured ? "log_levle = \"info\"" : "")
@@ -109,7 +110,7 @@ struct ActivationTests {
         }
     }
 
-    @Test("are refused in words where they are of another kind")
+    @Test("of an unsupported type end the daemon with an error that names the socket")
     func wrongKind() throws {
         let home = try DaemonHome()
         let socket = home.folder.file("handed")
@@ -132,7 +133,7 @@ struct ActivationTests {
     }
 }
 
-/// A socket that listens as a service manager's does, and outlives the daemons that serve it.
+/// A socket that listens like the socket of a service manager. It outlives the daemons that serve it.
 private final class ListeningSocket {
     let path: String
     private let descriptor: Int32
@@ -147,14 +148,14 @@ private final class ListeningSocket {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody waits in its queue. Waits a little for that.
+    /// Whether a client waits in the queue. Waits for up to 20 milliseconds.
     var hasWaiting: Bool {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&state, 1, 20) == 1
     }
 
-    /// Starts a daemon with this socket as its third descriptor: a shell says so under its own process's number, which
-    /// is the daemon's then, and moves the socket from its standard input to where it belongs.
+    /// Starts a daemon with this socket as descriptor 3. A shell sets `LISTEN_PID` to its own process ID, which becomes
+    /// the daemon's with `exec`, and moves the socket from its standard input to descriptor 3.
     func start(_ home: DaemonHome) throws -> SpawnedProcess {
         let script = "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=x.socket; exec \"$@\""
         return try SpawnedProcess(

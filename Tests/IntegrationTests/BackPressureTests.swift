@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The bound on replies that a session has not read, by default.
+/// The default maximum number of bytes that a session may leave unread.
 private let unreadBytes: Int64 = 4 << 20
 
 @Suite("A client that does not read", .blocking)
 struct BackPressureTests {
-    @Test("is not read any more, delays nobody, and gets every callback exactly once when it reads on")
+    @Test("is no longer read, delays no other client, and gets every callback exactly once when it reads again")
     func readsLate() throws {
         try withDaemon { daemon in
             let other = try daemon.connect()
@@ -18,19 +18,19 @@ struct BackPressureTests {
                 let options = JSON.number(JSONNumber(number))
                 #expect(try other.result("Echo", options) == options)
             }
-            // Nothing has moved meanwhile.
+            // The daemon has read nothing more in the meantime.
             #expect(try sender.sendWhatFits() == 0)
             try sender.pump()
             #expect(sender.isDone)
         }
     }
 
-    @Test("gets what stands behind a long event in the same turn, without a further message")
+    @Test("gets the callback after a long event in the same turn, without sending another message")
     func behindLongEvent() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
             _ = try client.result("bridge.subscribe", ["events": ["e"]])
-            // The callback of its own call comes behind the event, which is not copied into the session's output.
+            // The callback of this call follows the event, which is not copied into the session's output.
             let text = String(repeating: "x", count: 6_000)
             try client.send(
                 ["task": "bridge.publish", "options": ["event": "e", "data": .string(text)], "callbackId": 2])
@@ -39,16 +39,16 @@ struct BackPressureTests {
         }
     }
 
-    @Test("gets every callback when it ends its input first, and the end of the stream after them")
+    @Test("gets every callback, then the end of the stream, if it closes its sending side first")
     func readsAfterHalfClose() throws {
         try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in
-            // Small messages: a socket takes one whole or not at all.
+            // Small messages: the socket accepts each one whole or not at all.
             let flood = EchoFlood(count: 64 * 1_024, optionsBytes: 1_024)
             let client = try daemon.connect()
             var sender = Sender(client, flood)
             try sender.stuff(daemon, boundBytes: 64 * 1_024)
             let calls = try #require(sender.callsSent)
-            // The end of input stands behind messages that the daemon has not read.
+            // The end of input follows messages that the daemon has not read.
             client.shutdownWrite()
             var answered = 0
             while let line = try client.receiveLine(), flood.isCallback(line, of: answered) { answered += 1 }
@@ -57,7 +57,7 @@ struct BackPressureTests {
         }
     }
 
-    @Test("is closed after a while, and the log says why")
+    @Test("is disconnected after the time limit, and the log states the reason")
     func stalled() throws {
         try withDaemon("limits.stalled = \"300ms\"") { daemon in
             let client = try daemon.connect()
@@ -71,14 +71,14 @@ struct BackPressureTests {
         }
     }
 
-    @Test("and provides a task stops neither its callers nor itself: all goes on once it reads")
+    @Test("and provides a task blocks neither its callers nor itself: all calls complete once it reads")
     func bothFull() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
             _ = try provider.result("bridge.register", ["tasks": ["slow"]])
             let caller = try daemon.connect()
             let filling = String(repeating: "x", count: 64 * 1024)
-            // The daemon's buffers for the provider fill up with calls; beyond them it says `busy`.
+            // Calls fill the daemon's buffers for the provider. Further calls fail with `busy`.
             let calls = 100
             for id in 0..<calls { try caller.send(#"{"task":"slow","callbackId":\#(id),"options":"\#(filling)"}"#) }
             var outcomes: [Int64: JSON] = [:]
@@ -87,7 +87,7 @@ struct BackPressureTests {
             // The provider's own calls fill the other direction.
             var sender = Sender(provider, EchoFlood(count: 256))
             try sender.stuff(daemon, boundBytes: unreadBytes)
-            // Now it reads: its calls get their callbacks, and the callers theirs.
+            // Now the provider reads: its calls get their callbacks, and the caller gets its own.
             try answerAll(provider, &sender, caller: caller, calls: calls, &outcomes)
             #expect(outcomes.count == calls)
             #expect(outcomes.values.contains { $0["result"] == "done" })
@@ -99,7 +99,7 @@ struct BackPressureTests {
         #expect(outcomes.updateValue(callback, forKey: id) == nil, "a second callback of \(id)")
     }
 
-    /// Serves the provider until it has its own callbacks and the caller all of his.
+    /// Serves the provider until it and the caller have all their callbacks.
     private func answerAll(
         _ provider: Wire, _ sender: inout Sender, caller: Wire, calls: Int, _ outcomes: inout [Int64: JSON]
     ) throws {
@@ -108,7 +108,7 @@ struct BackPressureTests {
         var answers: ArraySlice<UInt8> = []
         while echoes < sender.flood.count || outcomes.count < calls {
             try #require(!deadline.isOver && !provider.hasEnded, "\(echoes) echoes, \(outcomes.count) callbacks")
-            // A line of its own that has been begun is sent to its end before an answer.
+            // A call that has been sent in part is completed before an answer is sent.
             _ = try sender.sendWhatFits()
             if sender.isDone, !answers.isEmpty { answers = answers.dropFirst(try provider.offer(answers)) }
             while let line = provider.lineAtHand() {
@@ -130,7 +130,7 @@ struct BackPressureTests {
         }
     }
 
-    /// The id of a call that the daemon forwarded; nil for the provider's own callbacks.
+    /// The id of a call that the daemon forwarded; `nil` for the provider's own callbacks.
     private func forwardedID(_ line: [UInt8]) -> Int64? {
         guard line.starts(with: Array(#"{"task":"slow""#.utf8)) else { return nil }
         return (try? JSON(parsing: line))?["callbackId"]?.int64Value

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension CStreamTests {
-    @Test("What makes no sense is answered with an error, once", arguments: isolations)
+    @Test("Invalid uses of a stream get one error each", arguments: isolations)
     func misuse(isolation: String) throws {
         try withPlugin(isolation) { daemon, client in
             let stranger = try daemon.connect()
@@ -28,7 +28,7 @@ extension CStreamTests {
             #expect(try client.read(stream).end["result"] == ["end": true, "bytes": 0])
             #expect(try answer(client, to: "closed")["flags"] == 2)
             #expect(try use(client, "close", stream, ["own": true])["error"] == "stream.not_found")
-            // Otherwise it waits for its reader.
+            // Otherwise the stream waits for its reader.
             let over: JSON = ["code": "client.over", "message": "over"]
             _ = try stranger.result("bridge.stream.close", ["stream": strange, "error": over])
             #expect(try stranger.call("bridge.stream.read", ["stream": strange])["error"]?["code"] == "stream.closed")
@@ -36,7 +36,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("More than there is room for breaks the stream", arguments: isolations, [262_145, 2_000_000])
+    @Test("A write larger than the window breaks the stream", arguments: isolations, [262_145, 2_000_000])
     func tooMuch(isolation: String, count: Int) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null)["name"] ?? .null
@@ -48,7 +48,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("A plugin that does not read stops its writer, and nobody else", arguments: isolations)
+    @Test("A plugin that does not read blocks only the writer of that stream", arguments: isolations)
     func neverReads(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client)
@@ -57,7 +57,7 @@ extension CStreamTests {
             #expect(try answer(client, to: "read")["bytes"] == 1)
             let status = try client.result("bridge.status")
             #expect(status["streamBytes"] == 149_999)
-            // Its other calls go on.
+            // The plugin's other calls continue.
             #expect(try client.result("cfixture.counts")["made"] == 1)
             #expect(try use(client, "close", stream, ["own": true])["endedBy"] == 2)
         }
@@ -65,7 +65,7 @@ extension CStreamTests {
 
     // MARK: Inside `done`
 
-    @Test("It reads on inside its function, however often", arguments: isolations)
+    @Test("A plugin in C reads again inside `done`, any number of times", arguments: isolations)
     func again(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client)
@@ -78,7 +78,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("It closes the stream inside its function", arguments: isolations)
+    @Test("A plugin in C closes the stream inside `done`", arguments: isolations)
     func closedInside(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client)

@@ -2,9 +2,9 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-// Ends of plugins in C that are pipes.
+// Stream ends of plugins in C that are pipes.
 extension CStreamTests {
-    @Test("It reads a pipe what a client writes in messages", arguments: isolations)
+    @Test("A plugin in C reads from a pipe what a client writes in messages", arguments: isolations)
     func readPipe(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client, ["type": "text/plain", "bytes": 50_000])
@@ -22,7 +22,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("It writes a pipe that a client reads in messages", arguments: isolations)
+    @Test("A plugin in C writes to a pipe what a client reads in messages", arguments: isolations)
     func writePipe(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null)["name"] ?? .null
@@ -37,7 +37,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("It gets the pipe of a stream with the answer that says its name", arguments: isolations)
+    @Test("A plugin in C gets the pipe of a new stream together with its name", arguments: isolations)
     func madeWithPipe(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             for count in [5_000, 6_000] {
@@ -55,7 +55,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("No descriptor comes where it calls bridge.stream.new by the function for any task")
+    @Test("A plugin in C that calls bridge.stream.new through the general call function gets no descriptor")
     func calledAsTask() throws {
         for isolation in Self.isolations {
             try withPlugin(isolation) { daemon, client in
@@ -72,7 +72,7 @@ extension CStreamTests {
                     }
                 }
                 try daemon.awaitDescriptors(before, client)
-                // Its own functions get the right descriptors afterwards.
+                // The stream functions get the right descriptors afterwards.
                 let made = try use(client, "new", .null, ["piped": true])
                 #expect(made["attached"] == true)
                 #expect(try use(client, "writePipe", .null, ["count": 5_000])["read"] == 5_000)
@@ -83,7 +83,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("A writer whose pipe brought fewer bytes than it counts breaks the stream", arguments: isolations)
+    @Test("A pipe that carried fewer bytes than its writer declares breaks the stream", arguments: isolations)
     func fewer(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null)["name"] ?? .null
@@ -96,7 +96,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("An end that was used stays as it is", arguments: isolations)
+    @Test("An end that was used for messages cannot become a pipe", arguments: isolations)
     func used(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null)["name"] ?? .null
@@ -109,7 +109,7 @@ extension CStreamTests {
         }
     }
 
-    @Test("Where it has both ends of a stream, it says which one it closes", arguments: isolations)
+    @Test("A plugin in C that holds both ends of a stream closes the one that it specifies", arguments: isolations)
     func side(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null, ["own": true])["name"] ?? .null
@@ -122,10 +122,10 @@ extension CStreamTests {
         }
     }
 
-    @Test("Ends that nobody holds any longer leave no descriptor behind", arguments: isolations)
+    @Test("Ends that are no longer held leave no open descriptor", arguments: isolations)
     func unloadedWithPipes(isolation: String) throws {
         try withPlugin(isolation, "stop_timeout = \"50ms\"") { daemon, client in
-            // The first round may open what stays.
+            // The first round may open descriptors that stay open.
             var before: Int?
             for _ in 0..<8 {
                 let stream = try use(client, "new", .null)["name"] ?? .null

@@ -20,7 +20,7 @@ struct CStreamTests {
         try client.result("bridge.stream.new", .object(options))["stream"] ?? .null
     }
 
-    /// Has the plugin call one of the functions; returns what `done` got.
+    /// Makes the plugin call one of the stream functions. Returns the result that `done` received.
     func use(_ client: Wire, _ operation: JSON, _ stream: JSON, _ more: JSONObject = [:]) throws -> JSON {
         try client.result("cfixture.use", options(operation, stream, more))
     }
@@ -38,14 +38,14 @@ struct CStreamTests {
         return .object(options)
     }
 
-    /// Each call about a stream has ended, and `done` was called once for each.
+    /// Expects that each call about a stream has ended and that `done` was called once for each.
     func expectAllEnded(_ client: Wire) throws {
         let counts = try client.result("cfixture.counts")
         #expect(counts["made"] == counts["ended"], "\(counts)")
         #expect(try client.result("bridge.status")["streams"] == 0)
     }
 
-    /// Sends bytes without waiting for the answer.
+    /// Sends bytes without waiting for the callback.
     func send(_ bytes: [UInt8], to stream: JSON, end: Bool = false, _ client: Wire) throws {
         var text: [UInt8] = []
         bytes.withUnsafeBytes { Base64Coding.encode($0, to: &text) }
@@ -62,7 +62,8 @@ struct CStreamTests {
 
     // MARK: Bytes
 
-    @Test("It reads the stream of a call, with what its maker said of the bytes", arguments: isolations)
+    @Test(
+        "A plugin in C reads the stream of a call, with the declared type and length", arguments: isolations)
     func read(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client, ["type": "text/plain", "bytes": 5])
@@ -70,7 +71,7 @@ struct CStreamTests {
             try send(Array("hello".utf8), to: stream, end: true, client)
             let first = try answer(client, to: "first")
             #expect(first["text"] == "hello" && first["type"] == "text/plain" && first["total"] == 5)
-            // The call that brought the name is over; the plugin holds the end.
+            // The call that passed the name has ended; the plugin holds the end.
             let end = try use(client, "read", stream, ["own": true])
             #expect(end["flags"] == 1 && end["count"] == 5 && end["bytes"] == 0 && end["total"] == -1)
             #expect(try answer(client, to: "sent") == ["bytes": 5, "complete": true])
@@ -78,7 +79,8 @@ struct CStreamTests {
         }
     }
 
-    @Test("It writes a stream for its caller, and learns that the reader has all", arguments: isolations)
+    @Test(
+        "A plugin in C writes a stream for its caller and learns when the reader has read it", arguments: isolations)
     func write(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let made = try use(client, "new", .null, ["typed": true, "total": 7])
@@ -94,7 +96,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("A writer that counts is complete where the count is right, and breaks the stream where not")
+    @Test("A writer that declares its total completes if the total is right, and breaks the stream if not")
     func counted() throws {
         try withPlugin("none") { _, client in
             for (count, isRight) in [(7, true), (8, false)] {
@@ -130,7 +132,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("It may hold the reader's end that it makes", arguments: isolations)
+    @Test("A plugin in C may hold the reader's end of a stream that it creates", arguments: isolations)
     func readerMade(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null, ["reader": true])["name"] ?? .null
@@ -141,15 +143,15 @@ struct CStreamTests {
         }
     }
 
-    // MARK: Ends before their time
+    // MARK: Early ends
 
-    @Test("Each side learns the error with which the other one closes", arguments: isolations)
+    @Test("Each side gets the error with which the other one closes", arguments: isolations)
     func errors(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let read = try name(client)
             try begin(client, "read", read, id: "read")
             let error: JSON = ["code": "client.paper", "message": "no paper"]
-            // The plugin holds its end by the time of the answer.
+            // The plugin holds its end before the first read is answered.
             try client.result("bridge.status") { $0["streams"] == 1 }
             try send([104], to: read, client)
             #expect(try answer(client, to: "read")["bytes"] == 1)
@@ -167,7 +169,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("An error that is too long to end a stream is cut", arguments: isolations)
+    @Test("A message that is too long for the error of a stream is truncated", arguments: isolations)
     func longError(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try use(client, "new", .null)["name"] ?? .null
@@ -179,7 +181,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("What it holds for one caller is not there for another", arguments: isolations)
+    @Test("A stream that a plugin holds for one caller does not exist for another", arguments: isolations)
     func anotherCaller(isolation: String) throws {
         try withPlugin(isolation) { daemon, client in
             let stranger = try daemon.connect()
@@ -193,7 +195,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("A call that waits for a client that goes away ends once", arguments: isolations)
+    @Test("A call that waits for a client that disconnects ends once", arguments: isolations)
     func cut(isolation: String) throws {
         try withPlugin(isolation) { daemon, client in
             let other = try daemon.connect()
@@ -206,7 +208,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("A read outlives the call that it was made for, and ends with its stream", arguments: isolations)
+    @Test("A read outlives the cancelled call that started it, and ends with its stream", arguments: isolations)
     func cancelled(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client)
@@ -222,7 +224,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("A read may have a time, and has read nothing when that is over", arguments: isolations)
+    @Test("A read may have a timeout, and consumes nothing if it expires", arguments: isolations)
     func late(isolation: String) throws {
         try withPlugin(isolation) { _, client in
             let stream = try name(client)
@@ -234,7 +236,7 @@ struct CStreamTests {
         }
     }
 
-    @Test("Calls in flight end once, before the plugin is asked to stop", arguments: isolations)
+    @Test("Calls in progress end once, before the plugin is asked to stop", arguments: isolations)
     func unloaded(isolation: String) throws {
         try withPlugin(isolation, "stop_timeout = \"50ms\"") { daemon, client in
             let read = try name(client)
@@ -245,7 +247,7 @@ struct CStreamTests {
             _ = try client.result("bridge.plugin.unload", ["name": "cfixture"])
             #expect(daemon.log.contains("streams at the stop: made 4, ended 4"))
             #expect(try client.call("bridge.stream.write", ["stream": read, "base64": "AAAA"])["error"] != nil)
-            // The writer had closed it: its reader gets all of it.
+            // The writer had closed this stream: its reader gets all bytes.
             let (bytes, end) = try client.read(written)
             #expect(bytes.count == 200_000 && end["result"]?["end"] == true)
         }

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A daemon as the package's unit runs it, without a network.
+/// A daemon that runs without a network, as in the unit of the package.
 @Suite(
-    "Fetch where the daemon has no network", .blocking,
+    "Fetch in a daemon without a network", .blocking,
     .enabled(if: geteuid() == 0 && exists("/usr/bin/unshare"), "needs root and unshare"))
 struct ClosedNetworkTests {
     private func home(_ configuration: String) throws -> DaemonHome {
@@ -16,7 +16,7 @@ struct ClosedNetworkTests {
         return home
     }
 
-    @Test("a request is refused with the reason no_network, whether it has a name or an address")
+    @Test("refuses a request with the reason no_network, for a host name and for an address")
     func requests() throws {
         try withDaemon(in: home("[plugins.fetch]\n")) { daemon in
             let wire = try daemon.connect()
@@ -30,7 +30,7 @@ struct ClosedNetworkTests {
         }
     }
 
-    @Test("an address of this machine that is open and takes no connection is no lack of a network")
+    @Test("does not report a missing network if an allowed loopback address accepts no connection")
     func loopback() throws {
         try withDaemon(in: home("[plugins.fetch]\nprivate_networks = [\"127.0.0.0/8\"]\n")) { daemon in
             let error = try daemon.connect().call("http.fetch", ["url": "http://127.0.0.1:8080/"])["error"] ?? nil
@@ -39,7 +39,7 @@ struct ClosedNetworkTests {
     }
 
     @Test(
-        "--check-config warns where Fetch is configured, and finds the configuration good",
+        "--check-config warns if Fetch is configured, and accepts the configuration",
         arguments: [
             ("[plugins.fetch]\n", true), ("", false),
             ("[plugins]\ndisabled = [\"fetch\"]\n[plugins.fetch]\n", false),

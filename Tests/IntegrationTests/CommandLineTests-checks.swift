@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension CommandLineTests {
-    @Test("--check-config finds a good configuration good, and touches nothing")
+    @Test("--check-config accepts a valid configuration and creates no files")
     func check() throws {
         let home = try DaemonHome("call_timeout = \"5s\"")
         let daemon = try trestled(home.commandLine + ["--check-config"], in: home)
@@ -14,10 +14,10 @@ extension CommandLineTests {
         #expect(!exists(home.statePath))
     }
 
-    @Test("--check-config warns of settings that are hardly meant, and accepts them")
+    @Test("--check-config warns about implausible settings and accepts them")
     func checkWarns() throws {
         let home = try DaemonHome("[limits]\nsessions = 1000000\nevent_queue_bytes = \"4KiB\"")
-        // As many descriptors as a shell commonly gives.
+        // The common descriptor limit of a shell.
         let command = (["ulimit -n 1024; exec \"$0\" \"$@\"", Paths.program("trestled")] + home.commandLine)
         let daemon = try run("/bin/sh", ["-c"] + command + ["--check-config"], environment: home.environment)
         #expect(daemon.end == .exited(0))
@@ -30,7 +30,7 @@ extension CommandLineTests {
         #expect(lines.contains { $0.contains(":3:21: limits.event_queue_bytes: ") })
     }
 
-    @Test("--check-config warns of a rule that gives its users' pages nothing, and of no rule that says what it means")
+    @Test("--check-config warns about a rule for local sessions if its users may represent an origin without a rule")
     func checkWarnsOfRules() throws {
         let home = try DaemonHome()
         let file = "policy.d/10.toml"
@@ -53,7 +53,7 @@ extension CommandLineTests {
     }
 
     @Test(
-        "--check-config warns of a rule that seems to give administration, and names what does",
+        "--check-config warns about a rule that seems to grant administration, and names the permission that does",
         arguments: [
             (#"names = "bridge.*""#, "bridge.* does not cover bridge.calls, bridge.kill, "),
             (#"names = "bridge.admin""#, nil), (#"names = "*""#, nil), (#"names = "Echo""#, nil),
@@ -74,7 +74,7 @@ extension CommandLineTests {
     }
 
     @Test(
-        "--check-config reports every kind of mistake with its line, and ends with 78",
+        "--check-config reports every kind of mistake with its line, and exits with 78",
         arguments: [
             ("a = [", ":1:"), ("log_level = \"info\"\nlog_level = \"info\"", ":2:"),
             ("sokcet = \"/s\"", ":1:1: sokcet: unknown key"),

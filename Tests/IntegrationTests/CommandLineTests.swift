@@ -5,12 +5,12 @@ import Testing
 
 @Suite("The daemon's command line and configuration", .blocking)
 struct CommandLineTests {
-    /// Runs the daemon with flags that make it end by itself.
+    /// Runs the daemon with flags that make it exit without a signal.
     func trestled(_ arguments: [String], in home: DaemonHome? = nil) throws -> ProgramRun {
         try run(Paths.program("trestled"), arguments, environment: home?.environment ?? DaemonHome().environment)
     }
 
-    @Test("--version and --help say it on standard output and end with 0; the command line is of the same version")
+    @Test("--version and --help print to standard output and exit with 0; daemon and command line have one version")
     func versionAndHelp() throws {
         let version = try trestled(["--version"])
         #expect(version.end == .exited(0))
@@ -26,7 +26,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "a wrong flag ends it with 64 and a sentence that names it",
+        "an invalid command line exits with 64 and an error that names the argument",
         arguments: [
             (["--sokcet", "x"], "unknown option '--sokcet'; did you mean '--socket'?"),
             (["--socket"], "missing value for '--socket <socket>'"), (["spare"], "unexpected argument 'spare'"),
@@ -40,7 +40,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "a value that a flag cannot have ends it with 78 and a sentence that names the flag",
+        "an invalid value of a flag exits with 78 and an error that names the flag or the file",
         arguments: [
             (["--log-level", "loud"], "--log-level: expected one of"),
             (["--config", "/nowhere.toml"], "/nowhere.toml: cannot be read: No such file or directory"),
@@ -54,7 +54,7 @@ struct CommandLineTests {
         #expect(daemon.errors.contains(reason), "\(daemon.errors)")
     }
 
-    @Test("a configuration's errors are reported all at once, each with its position, and the daemon does not start")
+    @Test("all errors of a configuration are reported at once, each with its position, and the daemon does not start")
     func configurationErrors() throws {
         let home = try DaemonHome(
             """
@@ -76,7 +76,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("one wrong setting hides no other mistake: of plugins' sections, of lists, of quotas, of rules")
+    @Test("one invalid setting hides no other mistake in plugins' sections, lists, quotas or rules")
     func everyError() throws {
         let home = try DaemonHome(
             """
@@ -112,7 +112,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a file that is no TOML is reported with its position")
+    @Test("a file that is not TOML is reported with its position")
     func notTOML() throws {
         let home = try DaemonHome("log_level = \"info\"\nsocket = [\n")
         let daemon = try trestled(["--check-config"], in: home)
@@ -120,7 +120,7 @@ struct CommandLineTests {
         #expect(daemon.errors.hasPrefix("\(home.folder.file("trestled.toml")):"), "\(daemon.errors)")
     }
 
-    @Test("a plugin's section is checked by the plugin, and the path of each thing that does not fit is shown")
+    @Test("a plugin checks its own section, and each error shows the path of the setting")
     func pluginSections() throws {
         let home = try DaemonHome(
             """
@@ -139,7 +139,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("--print-config refuses a form that there is not, and names those that there are")
+    @Test("--print-config refuses an unknown form and lists the known ones")
     func printedForms() throws {
         let daemon = try trestled(["--print-config", "yaml"])
         #expect(daemon.end == .exited(64))
@@ -148,7 +148,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("--print-config effective shows each value and where it comes from, but no secret")
+    @Test("--print-config effective shows each value and its source, but no secret")
     func effective() throws {
         let home = try DaemonHome(
             """
@@ -175,7 +175,7 @@ struct CommandLineTests {
         #expect(!daemon.output.contains("hush"))
     }
 
-    @Test("What --print-config effective shows is a configuration that sets the same")
+    @Test("the output of --print-config effective is a configuration with the same values")
     func effectiveAgain() throws {
         let home = try DaemonHome("call_timeout = \"3s\"\n[limits]\nsessions = 12\n")
         let first = try trestled(["--print-config", "effective"], in: home).output
@@ -188,7 +188,7 @@ struct CommandLineTests {
         #expect(values(first).count > 30)
     }
 
-    @Test("trestle config check and show do what trestled does, with its output and exit status")
+    @Test("trestle config check and show have the output and exit status of trestled")
     func configurationCommands() throws {
         let home = try DaemonHome("[limits]\nsessions = \"many\"\n")
         let file = home.folder.file("trestled.toml")
@@ -202,7 +202,7 @@ struct CommandLineTests {
         #expect(shown.end == .exited(0) && shown.output.contains("sessions = 13  # line 2"), "\(shown.errors)")
     }
 
-    @Test("--check-config can be asked while a daemon runs with that configuration")
+    @Test("--check-config works while a daemon runs with that configuration")
     func checkBesideADaemon() throws {
         try withDaemon { daemon throws in
             #expect(try trestled(daemon.home.commandLine + ["--check-config"], in: daemon.home).end == .exited(0))
@@ -210,17 +210,17 @@ struct CommandLineTests {
         }
     }
 
-    @Test("flags beat the file")
+    @Test("flags override the configuration file")
     func flagsBeatTheFile() throws {
         let home = try DaemonHome("log_level = \"error\"\nsocket = \"/nowhere/s\"\nstate_dir = \"/nowhere/state\"")
-        // The flags for all three are on the command line.
+        // The command line has flags for all three settings.
         try withDaemon(in: home) { daemon throws in
             #expect(try daemon.connect().result("Echo", 1) == 1)
             #expect(daemon.log.contains("debug"))
         }
     }
 
-    @Test("what the file says holds where no flag says otherwise")
+    @Test("settings of the file apply if no flag overrides them")
     func fileHolds() throws {
         try withDaemon("call_timeout = \"20ms\"\nlimits.calls_in_flight = 3") { daemon in
             let provider = try daemon.connect()
@@ -233,7 +233,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("the log goes to standard error, one line for a message, without colours where it is a file")
+    @Test("the log goes to standard error, one line per message, without colours if it is a file")
     func log() throws {
         try withDaemon { daemon throws in
             #expect(try daemon.stop() == .exited(0))

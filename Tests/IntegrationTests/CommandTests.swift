@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The command line", .blocking)
 struct CommandTests {
-    @Test("notify calls a task that somebody provides, shows nothing, and does not wait for an answer")
+    @Test("notify calls a task of a provider, prints nothing, and does not wait for an answer")
     func notify() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -18,7 +18,7 @@ struct CommandTests {
         }
     }
 
-    @Test("publish sends an event, retains it where that is wanted, and forgets it")
+    @Test("publish sends an event, retains it with --retain, and removes it with --forget")
     func publish() throws {
         try withDaemon { daemon in
             let early = try daemon.connect()
@@ -33,7 +33,7 @@ struct CommandTests {
             let last = try daemon.connect()
             _ = try last.result("bridge.subscribe", ["events": ["lamp"]])
             #expect(try daemon.home.trestle("publish", "lamp").end == .exited(0))
-            // The retained one would have come first.
+            // A retained event would have arrived first.
             for client in [early, last] {
                 #expect(try client.receive { $0["event"] != nil } == ["event": "lamp", "data": nil])
             }
@@ -41,7 +41,7 @@ struct CommandTests {
     }
 
     @Test(
-        "publish says what is wrong with what was typed",
+        "publish reports invalid arguments",
         arguments: [
             (["lamp", "--retain", "--forget"], "exclude each other"), (["lamp", "1", "--forget"], "takes no data"),
             ([], "event"),
@@ -53,7 +53,7 @@ struct CommandTests {
         }
     }
 
-    @Test("explain takes a task, or a verb and a name, and ends with 1 where it is denied")
+    @Test("explain takes a task, or a verb and a name, and exits with 1 if it is denied")
     func explain() throws {
         try withDaemon { daemon in
             let own = try daemon.home.trestle("explain", "Echo")
@@ -68,7 +68,7 @@ struct CommandTests {
         }
     }
 
-    @Test("cancel ends a call, also by its name of before; so do config reload and user password")
+    @Test("cancel, config reload, user and plugin commands also work by their previous names")
     func names() throws {
         try withDaemon { daemon in
             for name in ["cancel", "kill"] {
@@ -86,7 +86,7 @@ struct CommandTests {
             }
             for name in ["list", "ls"] { #expect(try daemon.home.trestle("user", name).output.contains("ann")) }
             #expect(try daemon.home.trestle("user", "rm", "ann").end == .exited(0))
-            // Not what they are doing: that changes from one call to the next.
+            // Compares only the names: the current state of the plugins changes from one call to the next.
             let plugins = try ["list", "ls"].map { name in
                 try daemon.home.trestle("plugin", name).output.split(separator: "\n")
                     .map { try JSON(parsing: String($0))["name"] }
@@ -96,7 +96,7 @@ struct CommandTests {
     }
 
     @Test(
-        "Every command ends when --timeout is over, with 124, and says so; it stands before or behind the name",
+        "Every command exits with 124 and an error after --timeout, which may precede or follow its name",
         arguments: [
             ["subscribe", "lamp", "--timeout", "50ms"], ["--timeout", "50ms", "subscribe", "lamp"],
             ["monitor", "--timeout", "0.05"], ["register", "lamp.switch", "--timeout", "50ms", "--", "true"],
@@ -115,7 +115,7 @@ struct CommandTests {
         }
     }
 
-    @Test("--quiet leaves out notes, and no result or error")
+    @Test("--quiet omits notes, but no result and no error")
     func quiet() throws {
         try withDaemon { daemon in
             let note = "no plugin declares the event login.chanhged; did you mean 'login.changed'?"
@@ -129,7 +129,7 @@ struct CommandTests {
         }
     }
 
-    @Test("What a rule forbids ends with 77")
+    @Test("A call that a rule denies exits with 77")
     func denied() throws {
         let home = try DaemonHome()
         mkdir(home.folder.file("policy.d"), 0o755)

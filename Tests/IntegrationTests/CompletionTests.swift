@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Completion in real shells, with a daemon that lists whatever a client may have registered with an older version.
-@Suite("Completion, with names that are commands", .blocking)
+/// Completion in real shells, with a daemon that lists names that clients may have registered with an older version.
+@Suite("Completion with names that contain commands", .blocking)
 struct CompletionTests {
-    @Test("bash offers the harmless names and runs none", .enabled(if: exists("/usr/bin/bash"), "needs bash"))
+    @Test(
+        "bash offers only the harmless names and runs no command", .enabled(if: exists("/usr/bin/bash"), "needs bash"))
     func bash() throws {
         let sandbox = try CompletionSandbox("bash")
         let script = try sandbox.folder.write(Self.bashScript, to: "try")
@@ -22,7 +23,7 @@ struct CompletionTests {
         #expect(try sandbox.made() == [])
     }
 
-    /// Does as bash does when TAB is pressed behind these words.
+    /// Does what bash does when TAB is pressed after these words.
     private static let bashScript = """
         PATH=$programs:$PATH
         cd "$work"
@@ -33,12 +34,12 @@ struct CompletionTests {
         printf '%s\\n' "${COMPREPLY[@]}"
         """
 
-    @Test("zsh inserts the harmless names and runs none", .enabled(if: exists("/usr/bin/zsh"), "needs zsh"))
+    @Test("zsh inserts only the harmless names and runs no command", .enabled(if: exists("/usr/bin/zsh"), "needs zsh"))
     func zsh() throws {
         let sandbox = try CompletionSandbox("zsh")
         let shell = try sandbox.shell("/usr/bin/zsh", ["-f", "-i"], setup: Self.zshSetup)
         func words(_ start: String) throws -> [String] {
-            // TAB inserts all candidates, as they would be inserted one by one; ^G writes the line to a file.
+            // TAB inserts all candidates, each as if it were the only one; ^G writes the line to a file.
             shell.type("\(start)\t\u{7}")
             _ = try shell.read(until: "READY")
             let line = contents(of: sandbox.folder.file("line")).dropFirst(start.count)
@@ -61,7 +62,8 @@ struct CompletionTests {
         zle -N show; bindkey '^G' show; bindkey '^I' complete-word
         """
 
-    @Test("fish offers the harmless names and runs none", .enabled(if: exists("/usr/bin/fish"), "needs fish"))
+    @Test(
+        "fish offers only the harmless names and runs no command", .enabled(if: exists("/usr/bin/fish"), "needs fish"))
     func fish() throws {
         let sandbox = try CompletionSandbox("fish")
         let shell = try sandbox.shell(
@@ -78,7 +80,7 @@ struct CompletionTests {
     }
 }
 
-/// Names that older daemons took, and what may be offered of them.
+/// Names that older daemons accepted, and the ones among them that completion may offer.
 enum HostileNames {
     static let harmless = ["notes.add", "ns:add", "=equals", "job/1@home"]
     static let all =
@@ -88,14 +90,14 @@ enum HostileNames {
             "--socket=/tmp/other", "-x", "a b", "é", "\u{1B}]0;x\u{7}", "x\\$(touch l)", "!touch", "$((1$(touch m)))",
             "[$(touch n)]", String(repeating: "a", count: 300),
         ]
-    /// Keys of options with their values. Behind a key, a value that looks like an option is none.
+    /// Keys of options with their values. After a key, a value that looks like an option is harmless.
     static let pairs = harmless.flatMap { key in
         (harmless + ["--socket=/tmp/other", "-x"]).map { "\(key)=\($0)" }
     }
 }
 
-/// A folder where completion is tried: the scripts, a daemon in Python that lists hostile names, and an empty folder
-/// where a command that runs would leave a file.
+/// A sandbox for completion: the scripts, a daemon in Python that lists hostile names, and an empty folder in which a
+/// command that runs would leave a file.
 final class CompletionSandbox {
     let folder: TemporaryFolder
     let environment: [String]
@@ -131,7 +133,7 @@ final class CompletionSandbox {
         }
     }
 
-    /// An interactive shell that has read the completions.
+    /// Starts an interactive shell that has loaded the completions.
     func shell(_ program: String, _ arguments: [String], setup: String) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(rows: 50, columns: 200)
         running = try terminal.run(program, arguments, environment: environment)
@@ -141,7 +143,7 @@ final class CompletionSandbox {
         return terminal
     }
 
-    /// What commands have left.
+    /// Returns the names of the files that commands have created.
     func made() throws -> [String] {
         try run("/usr/bin/ls", ["-A", folder.file("work")]).output.split(separator: "\n").map(String.init)
     }

@@ -15,7 +15,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("What does not hold is reported by its position, what is not there is skipped, and the status is 1")
+    @Test("A failed check is reported with its position, a missing task skips its checks, and the status is 1")
     func failing() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()
@@ -36,7 +36,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("A file that is none is wrong usage, reported with its position")
+    @Test("A file that contains no vectors is reported as wrong usage")
     func broken() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()

@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Control groups of plugins' processes, in a daemon whose own group is delegated to it. What holds without them, too,
-/// is tested in ``DescendantTests``.
+/// Control groups of plugin processes, in a daemon whose own group is delegated to it. ``DescendantTests`` covers the
+/// behaviour that does not depend on control groups.
 @Suite(
-    "The control group of a plugin's process", .blocking,
+    "The control group of a plugin process", .blocking,
     .enabled(if: DelegatedGroup.isPossible, "needs root and a cgroup v2 in which groups can be made"))
 struct ControlGroupTests {
-    /// Starts processes that fork without end: each lives for a moment, in a session of its own and without a parent.
-    /// It has the limit that the options say, and holds the writing end of the pipe at `fifo`.
+    /// Starts processes that fork without end. Each runs for a moment, in its own session and without a parent, with
+    /// the limit that the options specify, and holds the write end of the pipe at `fifo`.
     private static func chain(_ name: String, _ fifo: String) -> PluginInC {
         PluginInC(
             name: name, task: name,
@@ -52,7 +52,8 @@ struct ControlGroupTests {
                 """)
     }
 
-    @Test("ends descendants that fork without end and bear the mark of another plugin", arguments: ["unload", "crash"])
+    @Test(
+        "ends descendants that fork without end and carry another plugin's mark", arguments: ["unload", "crash"])
     func chain(end: String) throws {
         let group = try DelegatedGroup()
         let folder = try TemporaryFolder()
@@ -63,13 +64,13 @@ struct ControlGroupTests {
         defer { close(reader) }
         try withDaemon(in: try Self.home(group, folder)) { daemon in
             let client = try daemon.connect()
-            // A limit can only be lowered.
+            // A limit can only be lowered, so the mark of the other plugin must be the lower one.
             let marks = try ["first", "second"].map { ($0, try Self.mark(of: try Self.process($0, client))) }
             let (other, (name, _)) = marks[0].1 < marks[1].1 ? (marks[0], marks[1]) : (marks[1], marks[0])
             #expect(try client.result(name, .number(JSONNumber(other.1))) == true)
             let process = try Self.process(name, client)
             let chain = try Self.group(of: process, in: group)
-            // What has ended is reaped by a sweep that has passed by the others.
+            // Ended processes are reaped by a sweep that has skipped the others.
             let deadline = Deadline()
             let before = group.members(of: chain).filter { $0 != process }
             while before.contains(where: { exists("/proc/\($0)") }), !deadline.isOver { poll(nil, 0, 5) }
@@ -90,7 +91,7 @@ struct ControlGroupTests {
         #expect(group.groups == [])
     }
 
-    @Test("holds that process alone, and is gone with it")
+    @Test("contains only that process and is removed with it")
     func members() throws {
         let group = try DelegatedGroup()
         let folder = try TemporaryFolder()
@@ -98,7 +99,7 @@ struct ControlGroupTests {
         let home = try Self.home(group, folder, "[plugins.third]\nisolation = \"none\"")
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()
-            // The third has sent its name from a process, which ends.
+            // The third plugin has sent its name from a process that has ended.
             try client.result("bridge.ping") { _ in group.groups.count == 2 }
             let names = try ["first", "second"].map { name in
                 let process = try Self.process(name, client)
@@ -115,7 +116,7 @@ struct ControlGroupTests {
         #expect(group.groups == [])
     }
 
-    @Test("that an earlier daemon has left is removed where nobody is in it, and its name is passed over elsewhere")
+    @Test("of an earlier daemon is removed if it is empty; otherwise its name is skipped")
     func leftovers() throws {
         let group = try DelegatedGroup()
         for name in ["plugin-1", "plugin-2", "plugin-x", "other"] { try group.make(name) }
@@ -130,7 +131,7 @@ struct ControlGroupTests {
         #expect(group.groups == ["other", "plugin-2", "plugin-x"])
     }
 
-    @Test("is not made where the daemon's own is not delegated")
+    @Test("is not created if the group of the daemon is not delegated")
     func notDelegated() throws {
         let group = try DelegatedGroup(isDelegated: false)
         let folder = try TemporaryFolder()
@@ -156,7 +157,7 @@ struct ControlGroupTests {
         return pid_t(try #require(found?["pid"]?.int64Value))
     }
 
-    /// Its hard limit, by which the daemon knows whose descendant a process is.
+    /// Returns the hard limit by which the daemon recognises the descendants of a plugin process.
     private static func mark(of process: pid_t) throws -> Int64 {
         let limits = contents(of: "/proc/\(process)/limits").split(separator: "\n")
         let line = try #require(limits.first { $0.hasPrefix("Max realtime timeout") })
@@ -167,7 +168,7 @@ struct ControlGroupTests {
         try #require(group.groups.first { group.members(of: $0).contains(process) })
     }
 
-    /// Whether nobody holds the other end of a pipe.
+    /// Whether the other end of a pipe is closed everywhere.
     private static func hasHungUp(_ reader: Int32) -> Bool {
         var watched = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, 0) == 1 && watched.revents & Int16(POLLHUP) != 0

@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Cookies that the daemon has acknowledged", .blocking)
+@Suite("Acknowledged cookies", .blocking)
 struct CookieDurabilityTests {
-    /// So many calls are under way at a time: enough to share commits.
+    /// The number of calls that are open at a time. It is large enough for them to share commits.
     private static let window = 32
 
-    @Test("are there after it was killed in the midst of writing, at any moment")
+    @Test("survive SIGKILL at any moment during writes")
     func kill() throws {
         let home = try DaemonHome()
         var acknowledged: Set<Int> = []

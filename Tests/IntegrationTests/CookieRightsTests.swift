@@ -7,7 +7,8 @@ import Testing
     "The permission cookies.secrets, by the rules of a daemon", .blocking,
     .enabled(if: AnotherUser.isPossible, "needs root, setpriv and socat"))
 struct CookieRightsTests {
-    /// What another user gets who sets a HttpOnly cookie, reads it, exports it, and has its header made.
+    /// Returns the answers to another user that sets an HttpOnly cookie, reads it, exports it, requests its header and
+    /// attaches a replica.
     private func answers(rule: String?) throws -> [String: JSON] {
         let home = try DaemonHome("socket_mode = \"0666\"\n")
         let names = ["cookies.set", "cookies.get", "cookies.import", "cookies.attach"].map { "\"\($0)\"" }
@@ -29,7 +30,7 @@ struct CookieRightsTests {
         }
     }
 
-    @Test("Without it a user sees their HttpOnly cookies without values, and gets them by no other task")
+    @Test("Without it a user gets HttpOnly cookies without values, and no other task returns the values")
     func denied() throws {
         let answers = try answers(rule: nil)
         let cookie = answers["cookies.get"]?["cookies"]?[0]
@@ -39,7 +40,7 @@ struct CookieRightsTests {
         }
     }
 
-    @Test("A rule that names it gives it")
+    @Test("A rule with this name grants it")
     func given() throws {
         let answers = try answers(rule: "[[rule]]\nallow = \"call\"\nnames = \"cookies.secrets\"\nuid = 65534\n")
         #expect(answers["cookies.get"]?["cookies"]?[0]?["value"] == "7", "\(answers)")

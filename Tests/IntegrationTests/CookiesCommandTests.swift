@@ -25,7 +25,7 @@ struct CookiesCommandTests {
         try run.output.split(separator: "\n").compactMap { try JSON(parsing: String($0))["name"]?.stringValue }
     }
 
-    @Test("What was imported is exported as it came, to standard output or to a file that only its owner can read")
+    @Test("Imported cookies are exported unchanged, to standard output or to a file with mode 0600")
     func roundTrip() throws {
         try withCookies { daemon in
             let home = daemon.home
@@ -47,7 +47,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("Lines that are no cookies are reported with their numbers, and the others are set")
+    @Test("Lines that are not cookies are reported with their numbers, and the others are imported")
     func refused() throws {
         try withDaemon { daemon in
             let run = try daemon.home.trestle("cookies", "import", input: Self.file + "none\n")
@@ -57,7 +57,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("list shows no values unless they are asked for: a table for people, lines of JSON for programs")
+    @Test("list omits values unless --values is given, and prints lines of JSON or, with --text, a table")
     func list() throws {
         try withCookies { daemon in
             let home = daemon.home
@@ -73,7 +73,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("clear removes those that are named, or all, and has to be given which")
+    @Test("clear removes the matching cookies, or all, and requires one of these choices")
     func clear() throws {
         try withCookies { daemon in
             let home = daemon.home
@@ -88,7 +88,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("On a terminal clear says how many there are, and removes them where the answer is yes")
+    @Test("On a terminal clear shows the number of cookies and removes them if the user confirms")
     func confirmation() throws {
         try withCookies { daemon in
             for (answer, left) in [("n", 2), ("", 2), ("y", 0)] {
@@ -103,7 +103,7 @@ struct CookiesCommandTests {
         }
     }
 
-    @Test("A daemon without the plugin is said in words")
+    @Test("An error names the plugin that a daemon lacks")
     func missing() throws {
         try withDaemon("[plugins]\ndisabled = [\"cookies\"]\n") { daemon in
             let run = try daemon.home.trestle("cookies", "list")

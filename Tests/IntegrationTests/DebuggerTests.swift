@@ -6,7 +6,7 @@ import Testing
 @Suite("A debugger", .blocking)
 struct DebuggerTests {
     @Test(
-        "A process that a debugger holds is not killed for silence, and answers when it is let go",
+        "A process that a debugger stops is not killed for silence, and answers after the debugger detaches",
         .enabled(if: mayDebug, "needs the right to debug a process that is no child"))
     func held() throws {
         let folder = try TemporaryFolder()
@@ -22,11 +22,11 @@ struct DebuggerTests {
             close(ends.theirs)
             var byte: UInt8 = 0
             try #require(read(ends.ours, &byte, 1) == 1, "the debugger does not hold the process")
-            // From here on this one is as silent, and nothing holds it.
+            // From here on this process is as silent, and no debugger has stopped it.
             kill(stopped, SIGSTOP)
             try daemon.awaitLog("the process of the plugin stopped did not answer a ping", client)
             #expect(kill(held, 0) == 0)
-            // At the end of its input the debugger lets go and ends.
+            // At the end of its input the debugger detaches and ends.
             close(ends.ours)
             #expect(try process.wait() == .exited(0))
             #expect(try client.result("held") == "held")
@@ -34,8 +34,8 @@ struct DebuggerTests {
         }
     }
 
-    /// What the kernel sees of every debugger: one thread is attached, stopped, and at the end let go. A real one reads
-    /// symbols besides, which takes a time that no test can bound.
+    /// Compiles a program that does what the kernel sees of every debugger: it attaches to a process, which stops, and
+    /// detaches at the end. A real debugger also reads symbols, for an unbounded time.
     private func buildDebugger(in folder: TemporaryFolder) throws -> String {
         let source = """
             #include <stdlib.h>

@@ -3,19 +3,19 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a plugin's process has started, and what has put itself where no signal to the process reaches.
-@Suite("What a plugin's process has started", .blocking)
+/// Processes that a plugin process has started, also in sessions that no signal to the plugin process reaches.
+@Suite("Descendants of a plugin process", .blocking)
 struct DescendantTests {
-    /// How the process ends.
+    /// The way in which the process ends.
     enum End: String, CaseIterable, CustomTestStringConvertible {
         case unload, crash, kill, stop
         var testDescription: String { rawValue }
     }
 
-    /// Forks a child, with a session of its own, that forks another one, with a session of its own. Where the options
-    /// are "orphan", the first one ends at once, so that the other has lost its parent while the plugin goes on; else
-    /// it ends when the other has ended.
-    /// Answers with the number of the last. The options "crash" are a fault.
+    /// Forks a child in its own session, which forks a grandchild in its own session. With the options "orphan" the
+    /// child ends at once, so that the grandchild has no parent while the plugin runs. Otherwise the child ends after
+    /// the grandchild.
+    /// Answers with the process ID of the grandchild. The options "crash" abort the process.
     private static func plugin(_ name: String) -> PluginInC {
         PluginInC(
             name: name, task: name,
@@ -63,11 +63,11 @@ struct DescendantTests {
                 """)
     }
 
-    /// What a plugin is to do: see above. "hide" takes the limit off that the daemon would know it by, as far as one
-    /// can; "zero" takes all of it.
+    /// The options of the plugin's task, see above. "hide" lowers the limit by which the daemon recognises the process,
+    /// as far as possible without clearing it; "zero" sets it to 0.
     private static let ways: [JSON] = ["stay", "orphan", "hide", "orphan, hide", "zero", "orphan, zero"]
 
-    @Test("ends with it, in whatever session it is", arguments: End.allCases, ways)
+    @Test("end with it, in whatever session they run", arguments: End.allCases, ways)
     func ends(end: End, way: JSON) throws {
         let folder = try TemporaryFolder()
         try Self.plugin("specimen").build(in: folder)
@@ -89,7 +89,7 @@ struct DescendantTests {
         #expect(!isAlive(last))
     }
 
-    @Test("of another plugin's, and of one in the daemon's own process, goes on")
+    @Test("stay when the process of another plugin ends, and so do descendants of the daemon's own process")
     func others() throws {
         let folder = try TemporaryFolder()
         for name in ["first", "second", "third"] { try Self.plugin(name).build(in: folder) }
@@ -109,7 +109,7 @@ struct DescendantTests {
         }
     }
 
-    @Test("is ended in time, though another plugin leaves processes behind without end")
+    @Test("end in time, even if another plugin leaves processes behind without end")
     func flood() throws {
         let folder = try TemporaryFolder()
         try Self.plugin("specimen").build(in: folder)

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("What a plugin waits for", .blocking)
+@Suite("Watches and timers of plugins", .blocking)
 struct DescriptorTests {
-    @Test("In Swift, a pipe is waited for by several at once, and by no thread", arguments: ["none", "process"])
+    @Test("In Swift, several calls wait for a pipe at once without blocking a thread", arguments: ["none", "process"])
     func pipe(isolation: String) throws {
         try withFixture(isolation) { folder, _, client in
             let path = folder.file("pipe")
@@ -13,13 +13,13 @@ struct DescriptorTests {
             let options = #"{"path":"\#(path)"}"#
             try client.send(#"{"task":"fixture.pipe","options":\#(options),"callbackId":1,"progress":true}"#)
             #expect(try client.receive()["progress"] == "waiting")
-            // The plugin answers others meanwhile.
+            // The plugin answers other calls in the meantime.
             #expect(try client.result("fixture.tick") == 3)
             let pipe = open(path, O_WRONLY | O_CLOEXEC)
             defer { close(pipe) }
             #expect(write(pipe, "ring", 4) == 4)
             #expect(try client.receive()["result"] == "ring")
-            // A call that is cancelled waits no more, and the next one does.
+            // A cancelled call stops waiting.
             try client.send(#"{"task":"fixture.pipe","options":\#(options),"callbackId":2,"progress":true}"#)
             #expect(try client.receive()["progress"] == "waiting")
             try client.send(#"{"cancel":2}"#)
@@ -30,7 +30,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("In Swift, timers fire, at an interval and once, and typed events are sent", arguments: ["none", "process"])
+    @Test("In Swift, timers fire at an interval and once, and typed events are sent", arguments: ["none", "process"])
     func timers(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             _ = try client.result("bridge.subscribe", ["events": ["fixture.ticked"]])
@@ -40,7 +40,8 @@ struct DescriptorTests {
         }
     }
 
-    /// Watches a pipe and a timer that it ends, then a timer, then the pipe again; and asks for what cannot be had.
+    /// Makes requests that must fail, sets and ends 1,024 timers, then watches a pipe from a timer. Answers with the
+    /// events and the number of bytes read.
     private var plugin: PluginInC {
         var plugin = PluginInC()
         plugin.definitions = """
@@ -79,7 +80,7 @@ struct DescriptorTests {
     }
 
     @Test(
-        "In C, descriptors and timers are watched once each, and what is ended does not come",
+        "In C, descriptors and timers fire once each, and those that were ended do not fire",
         arguments: ["none", "process"])
     func inC(isolation: String) throws {
         let folder = try TemporaryFolder()

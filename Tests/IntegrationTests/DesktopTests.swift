@@ -12,7 +12,7 @@ import TestSupport
 struct DesktopTests {
     private let byLog: JSON = ["button": "OK", "presenter": "log"]
 
-    @Test("shows a question with its buttons, urgently and without an end, and answers what was pressed")
+    @Test("shows a question with its buttons, as critical and without expiry, and returns the pressed button")
     func confirm() throws {
         try withDesktop { desktop, service in
             let question = try desktop.alert(["title": "Update", "content": "Shall I?\nNow?", "kind": "confirm"])
@@ -26,7 +26,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("escapes what the service would take for markup")
+    @Test("escapes text that the service would interpret as markup")
     func markup() throws {
         try withDesktop(capabilities: ["actions", "body", "body-markup"]) { desktop, service in
             let note = try desktop.alert(["title": "a<b", "content": "<b>&c"])
@@ -38,7 +38,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("has prompts answered where the service lets somebody write, and hands them on where it does not")
+    @Test("lets the user answer prompts if the service supports replies, and otherwise passes them on")
     func prompt() throws {
         let name: JSON = ["content": "Who?", "kind": "prompt", "defaultText": "me"]
         try withDesktop(capabilities: ["actions", "body", "inline-reply"]) { desktop, service in
@@ -59,7 +59,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("hands on what has several buttons where the service has none; a note is taken by dismissing it")
+    @Test("passes alerts with several buttons on if the service has no buttons; dismissing a note answers it")
     func withoutActions() throws {
         try withDesktop(capabilities: ["body"]) { desktop, service in
             #expect(try desktop.answer(try desktop.alert(["content": "Shall I?", "kind": "confirm"])) == byLog)
@@ -71,7 +71,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("shows several alerts together, and matches their answers in any order")
+    @Test("shows several alerts at once and matches their answers in any order")
     func several() throws {
         try withDesktop { desktop, service in
             let questions = try (0..<3).map { number in
@@ -86,7 +86,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("listens to nobody but the service that shows the notification")
+    @Test("accepts signals only from the service that shows the notification, with known keys")
     func stranger() throws {
         try withDesktop { desktop, service in
             let question = try desktop.alert(["content": "Shall I?", "kind": "confirm"])
@@ -100,7 +100,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("an alert that is dismissed where that is no answer, or expires, goes to the next presenter")
+    @Test("an alert that expires, or whose dismissal is not an answer, goes to the next presenter")
     func dismissed() throws {
         try withDesktop { desktop, service in
             let choice = try desktop.alert(["content": "Which?", "buttons": ["OK", "b"]])
@@ -113,7 +113,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("hears a service that closes a notification before it has answered the call")
+    @Test("accepts the closing of a notification before the service has answered the call that shows it")
     func early() throws {
         try withDesktop { desktop, service in
             let note = try desktop.alert(["content": "Done."])
@@ -122,7 +122,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("takes an alert away that is withdrawn, or was not answered in time")
+    @Test("removes an alert that is cancelled or not answered in time")
     func withdrawn() throws {
         try withDesktop { desktop, service in
             let question = try desktop.alert(["content": "Shall I?", "kind": "confirm"])
@@ -137,14 +137,14 @@ struct DesktopTests {
         }
     }
 
-    @Test("open alerts go to the next presenter when the service leaves; its successor is asked what it can do")
+    @Test("open alerts go to the next presenter when the service ends; its successor is asked for its capabilities")
     func serviceLeaves() throws {
         try withDesktop { desktop, service in
             let question = try desktop.alert(["content": "Shall I?", "kind": "confirm"])
             _ = try service.show()
             try service.leave()
             #expect(try desktop.answer(question) == byLog)
-            // Nobody is there.
+            // No service is running.
             #expect(try desktop.answer(try desktop.alert(["content": "Shall I?", "kind": "confirm"])) == byLog)
             #expect(desktop.daemon.log.contains("presenter.unavailable"))
             let next = try FakeNotifications(desktop.bus.address, capabilities: ["body", "body-markup"])
@@ -157,7 +157,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("begins without a service, says so, and shows alerts once there is one")
+    @Test("starts without a service, reports this, and shows alerts once a service is running")
     func noService() throws {
         try withDaemon { daemon in
             let bus = try SessionBusProcess()
@@ -174,7 +174,7 @@ struct DesktopTests {
 
     // MARK: The end
 
-    @Test("SIGTERM takes the notifications away, and hands their alerts to the next presenter")
+    @Test("SIGTERM removes the notifications and passes their alerts to the next presenter")
     func terminated() throws {
         try withDesktop { desktop, service in
             let questions = try (0..<2).map { _ in
@@ -190,7 +190,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("a session bus that ends is a failure to try again later, and the alerts go on")
+    @Test("exits with 75 if the session bus ends, and the open alerts go to the next presenter")
     func busEnds() throws {
         try withDesktop { desktop, service in
             let question = try desktop.alert(["content": "Shall I?", "kind": "confirm"])
@@ -203,7 +203,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("a daemon that ends leaves no notification behind, and the alerts of the next one are shown")
+    @Test("removes its notifications when the daemon ends, and shows the alerts of the next daemon")
     func daemonEnds() throws {
         try withDesktop { desktop, service in
             _ = try desktop.alert(["content": "Shall I?", "kind": "confirm"])
@@ -223,7 +223,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("without a session bus it says so, with what to do, and ends with 69")
+    @Test("exits with 69 without a session bus, and the error states a remedy")
     func noBus() throws {
         try withDaemon { daemon in
             let cases = [

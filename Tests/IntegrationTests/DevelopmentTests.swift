@@ -25,16 +25,17 @@ struct DevelopmentTests {
 
         deinit { stopReading() }
 
-        /// From now on nobody reads what it says.
+        /// Stops reading the output of the process.
         func stopReading() {
             guard isRead else { return }
             isRead = false
-            // A process that another test starts has the descriptor until its exec: with that, writes would go on.
+            // A process that another test starts may hold the descriptor until its exec. Without the shutdown, writes
+            // would still succeed.
             shutdown(output, Int32(SHUT_RDWR))
             close(output)
         }
 
-        /// Reads on until a line has one of these in it, which is returned.
+        /// Reads until a line contains one of the texts, and returns this line.
         @discardableResult
         func says(_ texts: String...) throws -> String {
             while let line = try lines.line().map({ String(decoding: $0, as: UTF8.self) }) {
@@ -63,14 +64,14 @@ struct DevelopmentTests {
         try run(Paths.program("trestle"), ["--socket", socket, "call", task, options])
     }
 
-    /// The socket that a line names.
+    /// Returns the path of the socket that a line contains.
     private func socket(in line: String) throws -> String {
         let words = line.split(separator: " ")
         guard let index = words.firstIndex(of: "--socket") else { throw TestFailure("no socket: \(line)") }
         return String(words[index + 1])
     }
 
-    @Test("It builds, runs, and reloads with every save; what does not build, or start, leaves what runs")
+    @Test("It builds, runs and reloads on every save; after a failed build or start the previous version still runs")
     func developing() throws {
         let folder = try TemporaryFolder()
         let path = try new("c", in: folder)
@@ -96,14 +97,14 @@ struct DevelopmentTests {
         try development.says("The build failed")
         #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
 
-        // It builds, and is not to be used.
+        // The plugin builds, but its interface version is not supported.
         try edit(source, "host->rply", "host->reply", in: folder)
         try development.says("Reloaded: greet")
         try edit(source, "TRESTLE_ABI,", "TRESTLE_ABI + 1,", in: folder)
         #expect(try development.says("Not reloaded").contains("version 3 of the plugin interface"))
         #expect(try call(socket, "greet", "who=World").output.contains("Hi"))
 
-        // What it does wrong while it runs is shown, too.
+        // Mistakes of the plugin at runtime are shown as well.
         try edit(source, "TRESTLE_ABI + 1,", "TRESTLE_ABI,", in: folder)
         let reply = "    host->reply(host, request->call, (trestle_bytes){result, size});"
         try edit(source, reply, "\(reply) usleep(700000);\n\(reply)", in: folder)
@@ -114,7 +115,7 @@ struct DevelopmentTests {
         #expect(warnings[0].contains("a reply was dropped: the process of the plugin greet answered a call again"))
         #expect(warnings[1].hasPrefix("warning: greet held the plugin's thread for "), "\(warnings)")
 
-        // Other tasks are taken by a reload, or by a new daemon.
+        // Changed tasks take effect by a reload or in a new daemon.
         try edit(source, #"\"tasks\":[{\"name\":\"greet\""#, #"\"tasks\":[{\"name\":\"hail\""#, in: folder)
         try development.says("Running: greet", "Reloaded: greet")
         #expect(try call(socket, "hail", "who=World").output.contains("Hi"))
@@ -124,7 +125,7 @@ struct DevelopmentTests {
         #expect(!exists(socket))
     }
 
-    @Test("A plugin process is not built, and what it logs is shown")
+    @Test("A plugin process is not built, and its log lines are shown")
     func pluginProcess() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
@@ -141,11 +142,11 @@ struct DevelopmentTests {
         #expect(try development.process.wait() == .exited(143))
     }
 
-    @Test("A process with a Makefile is built before it runs and with every save, and its lines of any level are shown")
+    @Test("A plugin process with a Makefile is built before it starts and on every save; all its log levels are shown")
     func madePluginProcess() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
-        // What is in the repository is a source; what runs is made of it.
+        // The file in the repository is a source; the program that runs is made from it.
         try edit(path + "/greet.plugin.toml", "greet_plugin.py", "out/worker.py", in: folder)
         let makefile = "out/worker.py: greet_plugin.py\n\tmkdir -p out && cp greet_plugin.py out/worker.py\n"
         try folder.write(makefile, to: "greet/Makefile")
@@ -155,7 +156,7 @@ struct DevelopmentTests {
         try edit(
             path + "/greet_plugin.py", "    return",
             #"    plugin.log.debug(f"for {options['who']}")"# + "\n    return", in: folder)
-        // What make writes reloads it, too: the last of all counts.
+        // The output of make causes a reload as well: only the last reload counts.
         let deadline = Deadline()
         while !contents(of: path + "/out/worker.py").contains("debug"), !deadline.isOver {}
         while !development.said.contains(where: { $0.contains("debug: for World") }) {
@@ -166,7 +167,7 @@ struct DevelopmentTests {
         #expect(try development.process.wait() == .exited(143))
     }
 
-    @Test("A process that writes into its own folder is not reloaded for ever: the file is named, saves still count")
+    @Test("A plugin that writes into its own folder is not reloaded in a loop: the file is named, saves still reload")
     func writesIntoItsFolder() throws {
         let folder = try TemporaryFolder()
         let path = try new("python", in: folder)
@@ -191,21 +192,21 @@ struct DevelopmentTests {
         #expect(try development.process.wait() == .exited(143))
     }
 
-    @Test("Nothing is left where its terminal is closed, or where nobody reads any more what it says")
+    @Test("No files remain after its terminal closes or its output is no longer read")
     func left() throws {
         let folder = try TemporaryFolder()
         let path = try new("sh", in: folder)
         for (signal, options) in [(SIGHUP, []), (SIGPIPE, []), (SIGHUP, ["--listen", folder.file("s")])] {
             let development = try Development(path, options)
             let socket = try socket(in: try development.says("--socket "))
-            // Without a path of its own it lies in the folder that goes.
+            // Without `--listen` the socket is in the temporary folder, which must be removed.
             let left = options.isEmpty ? String(socket.dropLast("/bridge.sock".count)) : socket
             #expect(exists(left))
             if signal == SIGHUP {
                 development.process.signal(SIGHUP)
             } else {
                 development.stopReading()
-                // It has something to say.
+                // The call makes it write a line.
                 _ = try call(socket, "greet", "who=World")
             }
             #expect(try development.process.wait() == .exited(128 + signal))
@@ -213,7 +214,7 @@ struct DevelopmentTests {
         }
     }
 
-    @Test("A plugin that cannot be used is reported, and the next save tries again")
+    @Test("An invalid plugin is reported, and the next save tries again")
     func unusable() throws {
         let folder = try TemporaryFolder()
         let path = try new("sh", in: folder)
@@ -226,7 +227,7 @@ struct DevelopmentTests {
         #expect(try development.process.wait() == .exited(130))
     }
 
-    @Test("TaskKit is built once for all plugins in Swift, and each library lies where a build by hand has it")
+    @Test("TaskKit is built once for all plugins in Swift, and each library is where a manual build puts it")
     func sharedBuild() throws {
         let folder = try TemporaryFolder()
         for name in ["alpha", "beta"] {
@@ -244,7 +245,7 @@ struct DevelopmentTests {
         }
     }
 
-    @Test("A folder that nothing is known of is refused, with what there might be in it")
+    @Test("A folder without a plugin is refused, and the error names the files that it may contain")
     func unknown() throws {
         let folder = try TemporaryFolder()
         let refused = try run(Paths.program("trestle"), ["plugin", "dev", folder.path])

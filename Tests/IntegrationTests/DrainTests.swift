@@ -3,9 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A daemon that gets a signal to end", .blocking)
+@Suite("A daemon that receives a termination signal", .blocking)
 struct DrainTests {
-    /// A client that has called a task so many times that another client provides and has not answered yet.
+    /// Returns a client with the specified number of open calls of a task, and the provider, which has not answered
+    /// them.
     private func waiting(_ daemon: DaemonProcess, calls: Int) throws -> (client: Wire, provider: Wire, ids: [JSON]) {
         let provider = try daemon.connect()
         _ = try provider.result("bridge.register", ["tasks": ["slow"]])
@@ -15,7 +16,7 @@ struct DrainTests {
         return (client, provider, ids)
     }
 
-    /// A client that gets the event when draining has begun.
+    /// Returns a client that receives the event when draining begins.
     private func observer(_ daemon: DaemonProcess) throws -> Wire {
         let observer = try daemon.connect()
         _ = try observer.result("bridge.subscribe", ["events": ["daemon.draining"]])
@@ -26,7 +27,7 @@ struct DrainTests {
         _ = try observer.receive { $0["event"] == "daemon.draining" }
     }
 
-    @Test("ends calls that hang when their time is over: each gets exactly one callback, and the status is 0")
+    @Test("ends open calls after drain_timeout: each gets exactly one callback, and the status is 0")
     func hangingCalls() throws {
         try withDaemon("drain_timeout = \"300ms\"") { daemon in
             let (client, provider, _) = try waiting(daemon, calls: 300)
@@ -36,15 +37,15 @@ struct DrainTests {
             #expect(Set(callbacks.compactMap { $0["callbackId"]?.int64Value }) == Set(0..<300))
             #expect(callbacks.allSatisfy { $0["error"]?["code"] == "daemon.stopping" })
             #expect(callbacks.allSatisfy { $0["error"]?["data"]?["started"] == true })
-            // The provider got the cancel.
+            // The provider received the cancellations.
             #expect(try provider.receiveAll().count { $0["cancel"] != nil } == 300)
             #expect(try daemon.wait() == .exited(0))
         }
     }
 
-    @Test("lets calls finish that can, and ends as soon as the last one has")
+    @Test("lets open calls finish, and ends as soon as the last one has finished")
     func finishingCalls() throws {
-        // With the default drain_timeout nothing here would be over in time.
+        // With this drain_timeout the daemon does not end a call before the test ends.
         try withDaemon("drain_timeout = \"10m\"") { daemon in
             let (client, provider, ids) = try waiting(daemon, calls: 20)
             let observer = try observer(daemon)
@@ -58,7 +59,7 @@ struct DrainTests {
         }
     }
 
-    @Test("accepts nobody and no call any more, and its socket is gone before it is")
+    @Test("accepts no connections and no calls, and removes its socket before it ends")
     func noNewClients() throws {
         try withDaemon("drain_timeout = \"10m\"") { daemon in
             let (client, provider, ids) = try waiting(daemon, calls: 1)
@@ -76,12 +77,12 @@ struct DrainTests {
         }
     }
 
-    @Test("answers what its sockets held when the signal came, also those of clients that it had not accepted")
+    @Test("answers calls that were in its sockets at the signal, also those of clients not yet accepted")
     func bytesInTheSocket() throws {
         try withDaemon { daemon in
             let known = try daemon.connect()
             _ = try known.result("bridge.hello")
-            // While the daemon stands still, its sockets fill up; the signal waits for it among them.
+            // While the daemon is stopped, its sockets fill up and the signal stays pending.
             daemon.signal(SIGSTOP)
             let unknown = try daemon.connect()
             for id in 0..<200 {
@@ -100,7 +101,7 @@ struct DrainTests {
         }
     }
 
-    @Test("answers all calls of a client that is behind with its reading, if it reads on")
+    @Test("answers all calls of a slow reader if this continues to read")
     func slowReader() throws {
         try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in
             let client = try daemon.connect()
@@ -109,7 +110,7 @@ struct DrainTests {
             try sender.stuff(daemon, boundBytes: 64 * 1_024)
             let calls = try #require(sender.callsSent)
             daemon.signal(SIGTERM)
-            // Where the observer's connection has ended, the daemon has begun to close all of them.
+            // When the connection of the observer has ended, the daemon has begun to close all connections.
             _ = try observer.receiveAll()
             let callbacks = try client.receiveAll()
             #expect(callbacks.map { $0["callbackId"]?.int64Value } == (0..<calls).map(Int64.init))
@@ -118,7 +119,7 @@ struct DrainTests {
         }
     }
 
-    @Test("is not kept by a client that never reads")
+    @Test("is not delayed by a client that never reads")
     func deafClient() throws {
         try withDaemon("limits.unread_bytes = \"64KiB\"") { daemon in
             let client = try daemon.connect()
@@ -141,7 +142,7 @@ struct DrainTests {
         }
     }
 
-    @Test("by SIGINT does as it does by SIGTERM, and says how it ended")
+    @Test("handles SIGINT like SIGTERM, and logs the signal and its end")
     func interrupt() throws {
         try withDaemon { daemon throws in
             daemon.signal(SIGINT)

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite(
-    "The desktop presenter, before a real notification service", .blocking,
+    "The desktop presenter with a real notification service", .blocking,
     .enabled(if: Dunst.isPossible, "needs dbus-daemon, dunst and Xvfb, of the packages dbus-daemon, dunst and xvfb"))
 struct DunstTests {
-    @Test("alerts are shown as they are, pressed, dismissed, withdrawn; and handed on when the service ends")
+    @Test("alerts are shown unchanged, pressed, dismissed and cancelled, and passed on when the service ends")
     func life() throws {
         try withDaemon { daemon in
             let bus = try SessionBusProcess()
@@ -33,7 +33,7 @@ struct DunstTests {
             try dunst.dismiss()
             #expect(try desktop.answer(question) == ["button": "Cancel", "presenter": "client"])
 
-            // It has no field to write in.
+            // Dunst has no input field.
             let prompt = try desktop.alert(["content": "Who?", "kind": "prompt", "defaultText": "me"])
             #expect(try desktop.answer(prompt) == ["button": "OK", "presenter": "log", "text": "me"])
 

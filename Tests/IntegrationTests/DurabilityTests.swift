@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A client that creates records without waiting for each, and remembers which of them were acknowledged.
+/// A client that creates records without waiting for each, and stores which were acknowledged.
 private struct Writer {
     let wire: Wire
     private(set) var acknowledged: [Int: Int64] = [:]
     private var next: Int
 
-    /// So many calls are under way at a time: enough for the daemon to share commits between them.
+    /// The number of calls that are open at a time. It is large enough for the daemon to share commits between them.
     private static let window = 64
 
     init(_ wire: Wire, from first: Int) {
@@ -17,7 +17,7 @@ private struct Writer {
         next = first
     }
 
-    /// The record of a number: as long as not to fit into a page of the database, every eighth of them.
+    /// Returns the record of a number. Every eighth record does not fit into a page of the database.
     static func record(_ number: Int) -> JSON {
         [
             "number": .number(JSONNumber(number)),
@@ -37,7 +37,7 @@ private struct Writer {
         #expect(acknowledged.updateValue(version, forKey: Int(number)) == nil)
     }
 
-    /// Writes until so many are acknowledged.
+    /// Writes until the specified number of records is acknowledged.
     mutating func run(until count: Int) throws {
         for _ in 0..<Self.window { try send() }
         while acknowledged.count < count {
@@ -46,15 +46,15 @@ private struct Writer {
         }
     }
 
-    /// Takes what the daemon had sent before it ended.
+    /// Receives the callbacks that the daemon had sent before it ended.
     mutating func takeRest() throws {
         while let line = try wire.receiveLine() { try take(JSON(parsing: line)) }
     }
 }
 
-@Suite("What the daemon has acknowledged", .blocking)
+@Suite("Acknowledged records", .blocking)
 struct DurabilityTests {
-    @Test("is there after it was killed in the midst of writing, at any moment, and versions only grow")
+    @Test("survive SIGKILL at any moment during writes, and versions only grow")
     func kill() throws {
         let home = try DaemonHome()
         var acknowledged: [Int: Int64] = [:]
@@ -63,7 +63,7 @@ struct DurabilityTests {
             try withDaemon(in: home) { daemon in
                 try check(acknowledged, try daemon.connect())
                 var writer = Writer(try daemon.connect(), from: round * 10_000)
-                // The moment is decided by count: from the first acknowledgement to the midst of many.
+                // A number of acknowledgements determines the moment: from the first one to the middle of many.
                 try writer.run(until: [1, 2, 3, 7, 20, 45, 64, 100, 150, 300][round])
                 daemon.signal(SIGKILL)
                 try writer.takeRest()
@@ -76,7 +76,7 @@ struct DurabilityTests {
         try withDaemon(in: home) { daemon in try check(acknowledged, try daemon.connect()) }
     }
 
-    @Test("is stored after a signal to end; a write that came too late was not acknowledged")
+    @Test("survive a termination signal; a write that arrives too late is not acknowledged")
     func terminate() throws {
         let home = try DaemonHome()
         var acknowledged: [Int: Int64] = [:]
@@ -106,7 +106,7 @@ struct DurabilityTests {
         }
     }
 
-    /// Each of them is there, whole, and with its version.
+    /// Expects that each record exists, complete and with its version.
     private func check(_ acknowledged: [Int: Int64], _ client: Wire) throws {
         for (number, version) in acknowledged {
             let found = try client.result("persistence.read", ["table": "t", "key": .string("\(number)")])

@@ -6,10 +6,10 @@ import Testing
 private let canBeSomebodyElse = geteuid() == 0 && exists("/usr/bin/setpriv") && exists("/usr/bin/socat")
 
 @Suite(
-    "Where several users are connected, they take turns", .blocking,
+    "Turns between several users", .blocking,
     .enabled(if: canBeSomebodyElse, "needs root, setpriv and socat"))
 struct FairTurnsTests {
-    /// A daemon to which somebody else is connected for as long as `body` runs.
+    /// Runs `body` with a daemon to which another user is connected in the meantime.
     private func withSharedDaemon(_ configuration: String = "", _ body: (DaemonProcess) throws -> Void) throws {
         let home = try DaemonHome("socket_mode = \"0666\"\n\(configuration)")
         chmod(home.folder.path, 0o711)
@@ -28,21 +28,21 @@ struct FairTurnsTests {
         }
     }
 
-    @Test("Each call has its callback, in the order of the calls, from many connections that flood the daemon at once")
+    @Test("Each call gets its callback, in the order of the calls, while many connections flood the daemon")
     func floods() throws {
         try withSharedDaemon { daemon in
             var senders = try (0..<20).map { _ in
                 Sender(try daemon.connect(), EchoFlood(count: 2_000, optionsBytes: 256))
             }
             let quiet = try daemon.connect()
-            // All of it is offered before anything is read, as far as the sockets take it.
+            // Sends as much as the sockets accept before anything is read.
             for index in senders.indices { _ = try senders[index].sendWhatFits() }
             #expect(try quiet.result("Echo", 1) == 1)
             for index in senders.indices { try senders[index].pump() }
         }
     }
 
-    @Test("Messages of a megabyte, and a client that does not read for a while, are served as ever")
+    @Test("Messages of a megabyte, and a client that does not read for a while, are served")
     func large() throws {
         try withSharedDaemon { daemon in
             var sender = Sender(try daemon.connect(), EchoFlood(count: 32, optionsBytes: 1_000_000 / 16 * 16))
@@ -53,7 +53,7 @@ struct FairTurnsTests {
         }
     }
 
-    @Test("Who sends and goes away at once is heard to the end, also while others flood the daemon")
+    @Test("Messages of clients that disconnect at once are processed, also while others flood the daemon")
     func goesAway() throws {
         try withSharedDaemon { daemon in
             let listener = try daemon.connect()
@@ -79,7 +79,7 @@ struct FairTurnsTests {
         }
     }
 
-    @Test("A client that ends its input gets all that it is owed, and then the end")
+    @Test("A client that closes its sending side gets all its callbacks, then the end of input")
     func halfClose() throws {
         try withSharedDaemon { daemon in
             let flood = EchoFlood(count: 500, optionsBytes: 64)

@@ -8,7 +8,7 @@ import Testing
 struct FetchCacheCommandTests {
     private static let stored = "Cache-Control: max-age=3000\r\nContent-Type: text/plain\r\n"
 
-    /// Each request of the path gets another body.
+    /// A script in which each request of the path gets another body.
     private static let counted: JSON = [
         "/": [
             [
@@ -19,13 +19,13 @@ struct FetchCacheCommandTests {
         ]
     ]
 
-    /// How many requests a path has got.
+    /// Returns the number of requests that the server received for a path.
     private func requests(_ path: String, _ home: DaemonHome, _ base: String) throws -> Int {
         let seen = try JSON(parsing: home.trestle("fetch", "\(base)/_seen", "--policy", "no-store").output)
         return seen.arrayValue?.count { $0["line"]?.stringValue?.contains(" \(path) ") == true } ?? 0
     }
 
-    @Test("--policy says how the cache is used, and the last line before the body where the response comes from")
+    @Test("--policy sets the use of the cache, and --include reports the source of the response")
     func policy() throws {
         try FetchServer.with(Self.counted) { home, base in
             func fetch(_ arguments: String...) throws -> (body: String, source: Substring?) {
@@ -47,7 +47,7 @@ struct FetchCacheCommandTests {
         }
     }
 
-    @Test("--offline answers from the cache and sends nothing, also where nothing is stored")
+    @Test("--offline answers from the cache and sends no request, even if no response is stored")
     func offline() throws {
         try FetchServer.with(Self.counted) { home, base in
             let missed = try home.trestle("fetch", "\(base)/", "--offline")
@@ -59,7 +59,7 @@ struct FetchCacheCommandTests {
         }
     }
 
-    @Test("A terminal shows where the response comes from, in colour, before the body")
+    @Test("A terminal shows the source of the response, in colour, before the body")
     func terminal() throws {
         try FetchServer.with(Self.counted) { home, base in
             let terminal = try PseudoTerminal(rows: 24, columns: 80)
@@ -75,7 +75,7 @@ struct FetchCacheCommandTests {
         }
     }
 
-    @Test("--har writes each request and its response, the last one's body, and no secrets; a file that exists stays")
+    @Test("--har writes each request and response, the last body and no secrets; an existing file stays")
     func har() throws {
         let script: JSON = [
             "/": FetchServer.response("", "302 Found", "Location: /b\r\nSet-Cookie: id=7\r\n"),

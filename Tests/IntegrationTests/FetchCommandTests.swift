@@ -5,7 +5,7 @@ import Testing
 
 @Suite("trestle fetch", .blocking, .enabled(if: HTTPScriptProcess.isPossible, "needs python3"))
 struct FetchCommandTests {
-    @Test("The body goes to standard output, to the byte; status and headers go to standard error with --include")
+    @Test("The body goes to standard output unchanged; status and headers go to standard error with --include")
     func body() throws {
         try FetchServer.with(["/": FetchServer.response("a\u{1B}b", "200 OK", "X-A: 1\r\n")]) { home, base in
             let plain = try home.trestle("fetch", "\(base)/")
@@ -20,7 +20,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("A body is text, a file or standard input, with the type and the length that it has")
+    @Test("A body is text, a file or standard input, and is sent with the matching headers")
     func data() throws {
         try FetchServer.with(["*": FetchServer.response("")]) { home, base in
             let folder = try TemporaryFolder()
@@ -50,7 +50,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("A response of any status is a success, but with --fail the body is not written and the status is 1")
+    @Test("A response of any status is a success; with --fail the body is not written and the status is 1")
     func failure() throws {
         try FetchServer.with(["/": FetchServer.response("sorry", "404 Not Found")]) { home, base in
             let run = try home.trestle("fetch", "\(base)/")
@@ -61,7 +61,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("--output writes a file that is complete or not there; one that exists stays, and no request is sent")
+    @Test("--output writes a complete file or none; an existing file stays, and no request is sent")
     func output() throws {
         let cut: JSON = [["send": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"], ["close": true]]
         let script: JSON = ["/": FetchServer.response("whole"), "/cut": cut, "/no": FetchServer.response("")]
@@ -83,7 +83,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("Redirects are followed and shown; with --no-follow the first response is the result")
+    @Test("Redirects are followed and reported; with --no-follow the first response is the result")
     func redirects() throws {
         let script: JSON = [
             "/": FetchServer.response("", "302 Found", "Location: /b\r\n"), "/b": FetchServer.response("there"),
@@ -97,7 +97,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("--head asks for the head alone: a line of JSON in a pipe, text for people")
+    @Test("--head requests only the header: a line of JSON, or text with --text")
     func head() throws {
         try FetchServer.with(["/": [["send": "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n"]]]) { home, base in
             let line = try home.trestle("fetch", "--head", "\(base)/")
@@ -109,7 +109,8 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("On a terminal status and headers are in colour, and the body is text that it does not obey")
+    @Test(
+        "On a terminal the header is in colour, control characters of the body are escaped, and binary is refused")
     func terminal() throws {
         let script: JSON = ["/": FetchServer.response("é\u{1B}[2J"), "/b": FetchServer.response("a\u{0}b")]
         try FetchServer.with(script) { home, base in
@@ -128,7 +129,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "What is typed wrong is said before anything is sent",
+        "Invalid arguments are reported before a request is sent",
         arguments: [
             ([], "url"), (["http://a", "--data", "1", "--form", "a=1"], "exclude each other"),
             (["http://a", "--form", "a"], "name=value"), (["http://a", "--form", "a=1", "--form", "a=2"], "twice"),
@@ -141,7 +142,7 @@ struct FetchCommandTests {
         #expect(run.end == .exited(64) && run.errors.contains(words), "\(run.errors)")
     }
 
-    @Test("A daemon without the plugin, and a URL that is not public, are said in words")
+    @Test("Errors name the missing plugin, or the setting that permits a private address")
     func refused() throws {
         try withDaemon("[plugins]\ndisabled = [\"fetch\"]\n") { daemon in
             let run = try daemon.home.trestle("fetch", "http://127.0.0.1/")

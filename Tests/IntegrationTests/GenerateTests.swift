@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whether a program is to be found by its name.
+/// Whether a program is in a folder of PATH.
 private func canRun(_ program: String) -> Bool {
     (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").contains { exists("\($0)/\(program)") }
 }
@@ -12,9 +12,9 @@ private func canRun(_ program: String) -> Bool {
 struct GenerateTests {
     private let clients = Paths.package + "/Clients"
 
-    /// Runs a program that is found by its name.
+    /// Runs a program that is found through PATH.
     private func run(named program: String, _ arguments: [String], environment: [String] = []) throws -> ProgramRun {
-        // Programs that are installed for one user look for themselves in his home.
+        // Programs that are installed for one user search for themselves in the home of the user.
         let home = getenv("HOME").map { ["HOME=" + String(cString: $0)] } ?? []
         return try run(
             "/usr/bin/env", [program] + arguments,
@@ -25,7 +25,7 @@ struct GenerateTests {
         try TestSupport.run(file, arguments, environment: environment)
     }
 
-    /// A client that provides tasks with names and schemas of every kind, and with texts that would end comments.
+    /// Returns a client that provides tasks with unusual names and schemas, and with texts that would end comments.
     private func provideStrangeTasks(_ daemon: DaemonProcess) throws -> Wire {
         let note: JSON = "*/ \"\"\" ' \\ \n # \u{2028} /* \\"
         let strange: JSON = [
@@ -57,7 +57,7 @@ struct GenerateTests {
         return provider
     }
 
-    @Test("The TypeScript of all tasks, strange ones too, compiles", .enabled(if: canRun("tsc"), "needs tsc"))
+    @Test("The TypeScript of all tasks, with unusual names too, compiles", .enabled(if: canRun("tsc"), "needs tsc"))
     func typescript() throws {
         try withDaemon { daemon in
             let provider = try provideStrangeTasks(daemon)
@@ -94,7 +94,7 @@ struct GenerateTests {
     }
 
     @Test(
-        "The Python of all tasks, strange ones too, calls the daemon", .enabled(if: canRun("python3"), "needs python3"))
+        "The Python of all tasks, with odd names too, calls a daemon", .enabled(if: canRun("python3"), "needs python3"))
     func python() throws {
         try withDaemon { daemon in
             let provider = try provideStrangeTasks(daemon)
@@ -130,7 +130,7 @@ struct GenerateTests {
         }
     }
 
-    @Test("The same tasks make the same file; --check reports when it is out of date")
+    @Test("The same tasks generate the same file; --check reports an outdated file")
     func check() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Plugins that hold streams are waited for", .blocking)
+@Suite("The stop of plugins that hold streams", .blocking)
 struct HeldStreamTests {
     private let bytes = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
 
@@ -16,7 +16,7 @@ struct HeldStreamTests {
         try withDaemon(configuration, pluginDirectory: folder.path) { daemon in try body(folder, daemon.connect()) }
     }
 
-    /// A stream that the plugin writes after its call: it has more bytes than the daemon holds.
+    /// Returns a stream that the plugin writes after its call. It has more bytes than the daemon buffers.
     private func turned(_ client: Wire) throws -> JSON {
         let photo = try client.result("bridge.stream.new")["stream"] ?? .null
         try client.send(["task": "fixture.turn", "options": ["photo": photo], "callbackId": "turn"])
@@ -28,7 +28,7 @@ struct HeldStreamTests {
         try client.result("bridge.plugins")["plugins"]?[0]?["pid"]?.int64Value.map { Int32($0) }
     }
 
-    /// Nothing is left of what was before: no plugin, no end, no byte, no process.
+    /// Expects that nothing of the old plugin is left: no plugin, no stream end, no byte, no process.
     private func expectNothingLeft(_ process: Int32?, plugins: Int, _ client: Wire) throws {
         try client.result("bridge.plugins") { $0["plugins"]?.arrayValue?.count == plugins }
         let status = try client.result("bridge.status")
@@ -39,7 +39,7 @@ struct HeldStreamTests {
         #expect(errno == ESRCH)
     }
 
-    @Test("A plugin that is replaced while it writes a stream finishes it", arguments: ["none", "process"])
+    @Test("A plugin that is reloaded while it writes a stream completes the stream", arguments: ["none", "process"])
     func reloaded(isolation: String) throws {
         try withFixture(isolation, stopTimeout: "5s") { _, client in
             let stream = try turned(client)
@@ -55,7 +55,8 @@ struct HeldStreamTests {
         }
     }
 
-    @Test("One whose reader stalls stops in time, and its reader learns it", arguments: ["none", "process"])
+    @Test(
+        "A plugin ends after stop_timeout if its reader stalls, which gets an error", arguments: ["none", "process"])
     func stalled(isolation: String) throws {
         try withFixture(isolation, stopTimeout: "50ms") { _, client in
             let stream = try turned(client)
@@ -69,7 +70,7 @@ struct HeldStreamTests {
         }
     }
 
-    @Test("One that is unloaded is gone when its stream is over; no other change waits for that")
+    @Test("An unload ends with the plugin's stream; no other change of plugins waits for it")
     func unloaded() throws {
         try withFixture("process", stopTimeout: "1m") { folder, client in
             let stream = try turned(client)
@@ -87,8 +88,8 @@ struct HeldStreamTests {
 
     // MARK: Pools
 
-    /// A plugin that answers with its process's id, and where its options are "read" also with a stream that it reads
-    /// after the call.
+    /// Runs `body` with a pool of a plugin that answers with its process ID. With the options "read" it also answers
+    /// with a stream that it reads after the call.
     private func withPool(_ pool: String, _ settings: String = "", _ body: (Wire) throws -> Void) throws {
         var plugin = PluginInPython(settings: "[pool]\n\(pool)")
         plugin.start = "asked = []"
@@ -116,7 +117,7 @@ struct HeldStreamTests {
         try client.result("bridge.plugins") { isWanted($0["plugins"]?[0]?["pool"] ?? .null) }
     }
 
-    @Test("A pool gives a process that holds an end to no other caller until that end is over")
+    @Test("A pool reserves a process that holds a stream end for that stream's caller until it closes")
     func held() throws {
         try withPool("min = 2\nmax = 2") { client in
             try pool(client) { $0["reusable"] == 2 }
@@ -129,7 +130,7 @@ struct HeldStreamTests {
         }
     }
 
-    @Test("A call waits for it where there is no other, as for one that works on a call")
+    @Test("A call waits for the only process of a pool while this holds a stream end")
     func waiting() throws {
         try withPool("min = 1\nmax = 1") { client in
             let made = try client.result("specimen", "read")
@@ -140,7 +141,7 @@ struct HeldStreamTests {
         }
     }
 
-    @Test("Where its stream stands still while a call waits, another process takes its place, and the stream breaks")
+    @Test("If the stream of a busy process stalls while a call waits, the process is replaced and the stream breaks")
     func replaced() throws {
         try withPool("min = 1\nmax = 1", "plugin_timeout = \"10s\"") { client in
             let made = try client.result("specimen", "read")

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A plugin that holds its thread", .blocking)
+@Suite("A plugin that blocks its thread", .blocking)
 struct HoldTests {
-    /// A plugin whose call waits at a gate, on the loop thread.
+    /// Returns a plugin whose call waits at a gate, on the loop thread.
     private func holding(_ gate: Gate) -> PluginInC {
         var plugin = PluginInC()
         plugin.definitions = "#include <fcntl.h>\n#include <sys/file.h>"
@@ -13,7 +13,7 @@ struct HoldTests {
         return plugin
     }
 
-    /// Waits for a line of a log whose daemon may be held itself.
+    /// Waits for a log line of a daemon that may be blocked itself.
     private func awaitLine(_ text: String, of daemon: DaemonProcess) throws {
         let deadline = Deadline()
         while !daemon.log.contains(text) {
@@ -23,7 +23,7 @@ struct HoldTests {
     }
 
     @Test(
-        "is named with its task while it does and when it is over, in the log, the status and the metrics",
+        "is reported with its task, during the block and after it, in the log, the status and the metrics",
         arguments: [("none", "daemon"), ("process", "plugin")])
     func holds(isolation: String, owner: String) throws {
         let folder = try TemporaryFolder()
@@ -51,7 +51,7 @@ struct HoldTests {
         }
     }
 
-    @Test("after it has waited is named with the task whose call is open")
+    @Test("after a suspension is reported with the task whose call is open")
     func resumed() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
@@ -66,7 +66,7 @@ struct HoldTests {
         }
     }
 
-    @Test("fails the check of a plugin, and so says which task it was")
+    @Test("fails the check of a plugin, which reports the task")
     func check() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
@@ -75,7 +75,7 @@ struct HoldTests {
         let (failed, run) = try checkFailures(
             try plugin.build(in: folder), "--json", "--call", "specimen", "--timeout", "5m")
         #expect(failed.contains("blocking"))
-        // For 0.9 seconds, and longer on a busy machine.
+        // The call blocks the thread for 0.9 seconds, or longer on a busy machine.
         for part in ["specimen held the plugin's thread for ", " s; use call.blocking"] {
             #expect(run.output.contains(part), "\(run.output)")
         }

@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Libraries of Tests/HostilePlugins that nobody survives: the daemon ends, and its manager starts it again.
+/// Libraries of Tests/HostilePlugins that end the daemon. Its service manager starts it again.
 @Suite("A hostile library that ends the daemon", .blocking)
 struct HostileDaemonTests {
     private static let record: JSON = ["kept": true]
 
-    /// A daemon's paths, with Persistence in its own process; `name` is to run there too.
+    /// Returns the paths of a daemon that runs Persistence and `name` in its own process.
     private func home(_ name: String, in folder: TemporaryFolder) throws -> DaemonHome {
         try HostilePlugin.putGood("Persistence", into: folder)
         let home = try DaemonHome(configuration(Isolation.daemon.section(name)), pluginDirectory: folder.path)
@@ -18,7 +18,7 @@ struct HostileDaemonTests {
 
     private func configuration(_ more: String) -> String { "[plugins.persistence]\nisolation = \"none\"\n\(more)" }
 
-    /// Has something acknowledged; returns its version.
+    /// Creates a record, which the daemon acknowledges. Returns the version of the record.
     private func acknowledge(_ client: Wire) throws -> JSON? {
         try client.result("persistence.create", ["table": "t", "key": "k", "record": Self.record])["version"]
     }
@@ -29,7 +29,7 @@ struct HostileDaemonTests {
     }
 
     @Test(
-        "in a call takes its process along; one that is started on the same state has what was acknowledged",
+        "in a call ends its process; a daemon with the same state directory has the acknowledged records",
         arguments: [
             ("CrashInCall", ProcessEnd.killed(by: SIGSEGV)), ("ExitInCall", .exited(3)), ("ForksAndExits", .exited(0)),
         ])
@@ -45,8 +45,8 @@ struct HostileDaemonTests {
             version = try acknowledge(client)
             try client.send(["task": .string("hostile.\(name)"), "callbackId": "h"])
             try awaitEnd(of: daemon.pid)
-            // What it has forked holds all that it had, its socket, its lock and its lifeline: managers end that with
-            // it.
+            // A forked child holds the socket, the lock and the lifeline of the daemon. A service manager ends it with
+            // the daemon.
             for orphan in try processes(mapping: folder.file(plugin.file)) {
                 kill(orphan, SIGKILL)
                 try awaitEnd(of: orphan)
@@ -60,7 +60,7 @@ struct HostileDaemonTests {
         }
     }
 
-    @Test("at stop takes its process along, and nothing that was acknowledged")
+    @Test("at stop ends its process, but no acknowledged record is lost")
     func atStop() throws {
         let folder = try TemporaryFolder()
         let plugin = HostilePlugin.library("CrashAtStop")
@@ -80,19 +80,19 @@ struct HostileDaemonTests {
     }
 
     @Test(
-        "while it is loaded or started keeps it from serving, until it is out of its process",
+        "at load or start prevents a start of the daemon until the library runs in its own process",
         arguments: ["CrashInConstructor", "CrashInEntry", "CrashAtStart"])
     func atLoad(name: String) throws {
         let folder = try TemporaryFolder()
         let home = try home(name, in: folder)
-        // What came with the daemon is loaded by it, and what is not there may have no section.
+        // The daemon loads the libraries installed with it. A library that is not there must not have a section.
         try home.folder.write(configuration(""), to: "trestled.toml")
         var version: JSON?
         try withDaemon(in: home) { daemon in version = try acknowledge(try daemon.connect()) }
         let plugin = HostilePlugin.library(name)
         try plugin.put(into: folder)
         #expect(try DaemonProcess(in: home).wait() == .killed(by: SIGSEGV))
-        // As one that did not come with the daemon.
+        // With this program the library counts as not installed with the daemon.
         home.program = Paths.program("trestled")
         try withDaemon(in: home) { daemon in
             let client = try daemon.connect()

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The libraries of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
+/// The libraries of Tests/HostilePlugins, one at a time, with a good plugin in the daemon's own process.
 @Suite("A hostile library", .blocking)
 struct HostileLibraryTests {
-    /// What the daemon lives through wherever they run.
+    /// The cases that the daemon survives in any isolation.
     private static let survivable = [
         HostileCase(
             plugin: .library("NeverAnswers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
@@ -21,14 +21,14 @@ struct HostileLibraryTests {
         HostileCase(plugin: .library("ExitInCall"), end: .crashed(["exit": 3])),
     ]
 
-    @Test("ends its own calls at the most, and is there again", arguments: survivable + crashing, Isolation.apart)
+    @Test("affects at most its own calls, and serves again", arguments: survivable + crashing, Isolation.apart)
     func call(_ test: HostileCase, isolation: Isolation) throws { try test.meet(in: isolation) }
 
-    /// What crashes takes the daemon along there: see `HostileDaemonTests`.
-    @Test("in the daemon's own process ends its own calls at the most, where it does not crash", arguments: survivable)
+    /// A crash would end the daemon here: see `HostileDaemonTests`.
+    @Test("in the daemon's own process affects at most its own calls, unless it crashes", arguments: survivable)
     func callInDaemon(_ test: HostileCase) throws { try test.meet(in: .daemon) }
 
-    @Test("whose line is a gigabyte long is killed for it, and the daemon does not grow", arguments: Isolation.apart)
+    @Test("whose line has a gigabyte is killed, and the memory of the daemon stays bounded", arguments: Isolation.apart)
     func longLine(isolation: Isolation) throws {
         let test = HostileCase(plugin: .library("WritesSocket"), end: .killed("longer than"))
         try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
@@ -37,7 +37,8 @@ struct HostileLibraryTests {
         }
     }
 
-    @Test("whose result is a gigabyte long has that call ended, and nothing grows", arguments: Isolation.apart)
+    @Test(
+        "whose result has a gigabyte fails that call, and the daemon does not grow", arguments: Isolation.apart)
     func longResultApart(isolation: Isolation) throws {
         let test = HostileCase(plugin: .library("LongLine"), end: .error("result.too_large"))
         try test.plugin.withDaemon(in: isolation) { daemon, client in
@@ -46,17 +47,17 @@ struct HostileLibraryTests {
         }
     }
 
-    @Test("whose result is a gigabyte long in the daemon's own process has that call ended")
+    @Test("whose result has a gigabyte in the daemon's own process fails that call")
     func longResult() throws {
         let test = HostileCase(plugin: .library("LongLine"), end: .error("result.too_large"))
         try test.plugin.withDaemon(in: .daemon) { daemon, client in
             try test.meet(in: .daemon, daemon, client)
-            // That of the library itself, and no copy of it.
+            // The memory of the result in the library itself, without a copy.
             #expect(maximumResidentBytes(of: daemon.pid) < 1_500 << 20)
         }
     }
 
-    @Test("that leaks descriptors has none left for itself, and works on", arguments: Isolation.apart)
+    @Test("that leaks descriptors exhausts only its own, and continues to work", arguments: Isolation.apart)
     func leak(isolation: Isolation) throws {
         let plugin = HostilePlugin.library("LeaksDescriptors")
         try plugin.withDaemon(in: isolation) { daemon, client in
@@ -71,7 +72,7 @@ struct HostileLibraryTests {
         }
     }
 
-    @Test("that leaks the daemon's own descriptors keeps new clients out, no longer than it has them, and nobody else")
+    @Test("that leaks the daemon's descriptors keeps out new clients until it closes them, but affects no others")
     func leakInDaemon() throws {
         let plugin = HostilePlugin.library("LeaksDescriptors")
         try plugin.withDaemon(in: .daemon) { daemon, client in
@@ -79,7 +80,7 @@ struct HostileLibraryTests {
             try Self.limitDescriptors(of: daemon.pid, to: 256)
             #expect(try client.result("hostile.LeaksDescriptors")["opened"]?.int64Value ?? 0 > 100)
             #expect(try client.result("Echo", "served") == "served")
-            // What the daemon had not yet closed of its own may let some in.
+            // Descriptors that the daemon had not yet closed may admit some clients.
             var others: [Wire] = []
             while let other = try? daemon.connect(), (try? other.result("Echo", 1)) != nil {
                 others.append(other)
@@ -95,14 +96,14 @@ struct HostileLibraryTests {
         }
     }
 
-    @Test("that forks and exits has ended, and what it has forked with it", arguments: [false, true], Isolation.apart)
+    @Test("that forks and exits has ended, and so has its child", arguments: [false, true], Isolation.apart)
     func forks(leave: Bool, isolation: Isolation) throws {
         let plugin = HostilePlugin.library("ForksAndExits")
         try plugin.withDaemon(in: isolation) { daemon, client in
             try plugin.expectRunning(in: isolation, client)
             let library = try #require(try plugin.status(client)["path"]?.stringValue)
             let ended = try client.call("hostile.ForksAndExits", leave ? "leave" : "stay")
-            // It answers, and exits before that can have left.
+            // The library replies, but its process exits before the reply is sent.
             #expect(ended["error"]?["code"] == "plugin.crashed" && ended["error"]?["data"]?["exit"] == 0, "\(ended)")
             #expect(try client.result("hostile.ForksAndExits.good", "after") == "after")
             let orphans = { try processes(mapping: library).subtracting(try children(of: daemon.pid)) }
@@ -114,7 +115,7 @@ struct HostileLibraryTests {
     }
 
     @Test(
-        "that keeps its process from everything else is found out by a ping",
+        "that blocks its process is detected by a ping",
         arguments: ["BlocksLoop", "BusyLoop"], Isolation.apart)
     func hanging(name: String, isolation: Isolation) throws {
         let plugin = HostilePlugin.library(name)
@@ -129,7 +130,7 @@ struct HostileLibraryTests {
     }
 
     @Test(
-        "that does not begin well is refused, with the reason",
+        "that fails to load or start is refused with the reason",
         arguments: [
             ("CrashInConstructor", "signal 11"), ("CrashInEntry", "signal 11"), ("CrashAtStart", "signal 11"),
             ("WrongABI", "version"), ("BadManifest", "expected at byte"), ("TakesEcho", "Echo"),
@@ -141,7 +142,7 @@ struct HostileLibraryTests {
     }
 
     @Test(
-        "in the daemon's own process that cannot be used is refused, with the reason",
+        "in the daemon's own process that is invalid is refused with the reason",
         arguments: [
             ("WrongABI", "version"), ("BadManifest", "expected at byte"), ("TakesEcho", "Echo"),
             ("ReservedName", "plugin.start"),
@@ -151,7 +152,8 @@ struct HostileLibraryTests {
         try plugin.withDaemon(in: .daemon) { _, client in try plugin.expectRefused(test.why, client) }
     }
 
-    @Test("that does not end is ended", arguments: [("CrashAtStop", "signal 11")], Isolation.apart)
+    @Test(
+        "that crashes at stop has ended, which is logged", arguments: [("CrashAtStop", "signal 11")], Isolation.apart)
     func crashAtStop(test: (name: String, why: String), isolation: Isolation) throws {
         let plugin = HostilePlugin.library(test.name)
         let daemon = try plugin.withDaemon(in: isolation) { daemon, client in
@@ -161,7 +163,7 @@ struct HostileLibraryTests {
         #expect(daemon.log.contains("the plugin \(test.name) did not stop") && daemon.log.contains(test.why))
     }
 
-    @Test("that answers no cancel and no stop keeps neither the caller nor the daemon", arguments: Isolation.allCases)
+    @Test("that ignores cancels and stops delays neither the caller nor the daemon", arguments: Isolation.allCases)
     func ignoresCancel(isolation: Isolation) throws {
         let plugin = HostilePlugin.library("IgnoresCancel")
         let configuration = "stop_timeout = \"1s\"\ndrain_timeout = \"1s\""
@@ -170,14 +172,14 @@ struct HostileLibraryTests {
             try client.send(#"{"task":"hostile.IgnoresCancel","callbackId":"h"}"#)
             try client.send(#"{"cancel":"h"}"#)
             #expect(try client.receive()["error"]?["code"] == "call.cancelled")
-            // It counts as running, though nobody waits for it.
+            // The call still counts as running, although its caller no longer waits.
             #expect(try client.result("hostile.IgnoresCancel.good", "after") == "after")
             return daemon
         }
         #expect(daemon.log.contains("the plugin IgnoresCancel did not stop"), "\(daemon.log)")
     }
 
-    @Test("that never comes back ends with the daemon, even where that is killed")
+    @Test("that never returns ends with the daemon, even if this is killed")
     func blockedLoop() throws {
         let folder = try TemporaryFolder()
         try HostilePlugin.library("BlocksLoop").put(into: folder)

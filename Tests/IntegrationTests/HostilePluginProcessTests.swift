@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The plugin processes of Tests/HostilePlugins, one at a time, beside a good plugin in the daemon's own process.
+/// The plugin processes of Tests/HostilePlugins, one at a time, with a good plugin in the daemon's own process.
 @Suite("A hostile plugin process", .blocking)
 struct HostilePluginProcessTests {
     private static let cases = [
@@ -12,7 +12,7 @@ struct HostilePluginProcessTests {
         HostileCase(
             plugin: .process("never-answers"), end: .error("call.timeout"), timeoutMilliseconds: 200, dropped: 1),
         HostileCase(plugin: .process("answers-twice"), end: .result("first"), dropped: 2),
-        // The last of the ids is none: null.
+        // The last id is invalid: null.
         HostileCase(plugin: .process("answers-unknown"), end: .killed("callbackId"), dropped: 6),
         HostileCase(plugin: .process("garbage-bytes"), end: .killed("no message")),
         HostileCase(plugin: .process("floods-progress"), end: .result("flooded"), options: ["count": 20_000]),
@@ -20,19 +20,19 @@ struct HostilePluginProcessTests {
         HostileCase(
             plugin: .process("leaks-descriptors"),
             end: .satisfying { (1..<64).contains($0["opened"]?.int64Value ?? 0) }),
-        // Echo answers at once, so that the number of those in flight is a matter of chance.
+        // Echo answers at once, so the number of calls in flight varies.
         HostileCase(
             plugin: .process("floods-calls"),
             end: .satisfying { ($0["result"]?.int64Value ?? 0) + ($0["busy"]?.int64Value ?? 0) == 5_000 },
             options: ["count": 5_000]),
     ]
 
-    @Test("ends its own calls at the most, and is there again", arguments: cases, Isolation.apart)
+    @Test("affects at most its own calls, and serves again", arguments: cases, Isolation.apart)
     func call(_ test: HostileCase, isolation: Isolation) throws { try test.meet(in: isolation) }
 
-    @Test("that calls too much is refused, and every call has an answer")
+    @Test("that makes too many calls gets a refusal for the excess, and one answer per call")
     func floodOfCalls() throws {
-        // It answers nothing before it has called for the last time: all are in flight until then.
+        // The plugin answers only after its last call, so all calls are in flight until then.
         try HostileCase(
             plugin: .process("floods-calls"), end: .result(["busy": 3_976, "result": 1_024]),
             options: ["count": 5_000, "task": "hostile.floods-calls.good"]
@@ -40,7 +40,7 @@ struct HostilePluginProcessTests {
     }
 
     @Test(
-        "that writes a gigabyte line is killed at the bound, and the daemon does not grow", arguments: Isolation.apart)
+        "that writes a line of a gigabyte is killed, and the daemon does not grow", arguments: Isolation.apart)
     func longLine(isolation: Isolation) throws {
         let test = HostileCase(plugin: .process("long-line"), end: .killed("longer than"))
         try test.plugin.withDaemon(in: isolation) { daemon, client in
@@ -50,13 +50,13 @@ struct HostilePluginProcessTests {
     }
 
     @Test(
-        "that floods the log has a hundred lines a second in it, and the rest is counted",
+        "that floods the log gets a bounded number of lines a second, and the others are counted",
         arguments: ["floods-log", "floods-output"], Isolation.apart)
     func floodOfLines(name: String, isolation: Isolation) throws {
         let test = HostileCase(plugin: .process(name), end: .result("flooded"), options: ["count": 20_000])
         try test.plugin.withDaemon(in: isolation, HostileCase.withoutHaste) { daemon, client in
             try test.meet(in: isolation, daemon, client)
-            // The next line that is logged has the count of those left out.
+            // The next logged line contains the number of omitted lines.
             var sent = 20_000
             let deadline = Deadline()
             while true {
@@ -74,7 +74,7 @@ struct HostilePluginProcessTests {
         }
     }
 
-    /// How many lines of the flood the log has, and how many it says were left out.
+    /// Returns the number of lines of the flood in the log, and the number of omitted lines that the log states.
     private func lines(_ log: String) -> (shown: Int, leftOut: Int) {
         var shown = 0
         var leftOut = 0
@@ -87,7 +87,7 @@ struct HostilePluginProcessTests {
         return (shown, leftOut)
     }
 
-    /// Whether nothing more comes of what was written: the log is the same after several calls.
+    /// Whether all earlier output has been logged: the log is the same after several calls.
     private func hasSettled(_ daemon: DaemonProcess, _ client: Wire) throws -> Bool {
         let before = daemon.log.utf8.count
         for _ in 0..<50 { _ = try client.result("bridge.ping") }
@@ -109,7 +109,7 @@ struct HostilePluginProcessTests {
     }
 
     @Test(
-        "that stops in the midst of its work is found out by a ping",
+        "that hangs during its work is detected by a ping",
         arguments: ["busy-loop", "half-line", "stops-reading"], Isolation.apart)
     func hanging(name: String, isolation: Isolation) throws {
         let plugin = HostilePlugin.process(name)
@@ -117,7 +117,7 @@ struct HostilePluginProcessTests {
             try plugin.expectRunning(in: isolation, client)
             let ended = try client.call("hostile.\(name)")
             if name == "stops-reading" {
-                // The hang comes after the answer.
+                // The process hangs after its answer.
                 #expect(ended["result"] == "the last thing that it read", "\(ended)")
             } else {
                 #expect(ended["error"]?["code"] == "plugin.crashed", "\(ended)")
@@ -130,7 +130,7 @@ struct HostilePluginProcessTests {
     }
 
     @Test(
-        "that does not begin well is refused, with the reason",
+        "that fails to load or start is refused with the reason",
         arguments: [
             ("crash-at-load", "exit status 3"), ("crash-at-start", "signal 11"), ("wrong-version", "99.0"),
             ("takes-echo", "Echo"), ("reserved-name", "bridge.mine"),
@@ -144,7 +144,7 @@ struct HostilePluginProcessTests {
         }
     }
 
-    @Test("that says it is another plugin is known by its own name all the same", arguments: Isolation.apart)
+    @Test("that sends the name of another plugin keeps its own name", arguments: Isolation.apart)
     func otherName(isolation: Isolation) throws {
         let plugin = HostilePlugin.process("other-name")
         try plugin.withDaemon(in: isolation) { _, client in
@@ -155,7 +155,7 @@ struct HostilePluginProcessTests {
     }
 
     @Test(
-        "that does not end is ended",
+        "that does not stop properly has ended, and the log states the reason",
         arguments: [
             ("crash-at-stop", "signal 11"), ("never-stops", "did not stop"), ("ignores-cancel", "did not stop"),
         ],

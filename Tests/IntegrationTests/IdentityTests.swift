@@ -7,7 +7,7 @@ import Testing
     "Another user", .blocking,
     .enabled(if: AnotherUser.isPossible, "needs root, setpriv and socat"))
 struct IdentityTests {
-    @Test("cannot connect, unless the socket's mode lets him")
+    @Test("cannot connect unless the mode of the socket permits it")
     func closedSocket() throws {
         try withDaemon { daemon in
             let stranger = try AnotherUser.talk("", to: daemon)
@@ -16,7 +16,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("may call nothing, gets the rule in the error, and sees no tasks")
+    @Test("may call no task, and each error states the rule")
     func stranger() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let tasks = [
@@ -34,7 +34,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("hears no events that he did not subscribe to, and cannot end others' calls by his cancels")
+    @Test("cannot cancel or answer calls of other users")
     func strangersCancel() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let provider = try daemon.connect()
@@ -50,7 +50,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("is known by what the kernel says of him")
+    @Test("is identified by the credentials from the kernel")
     func credentials() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let observer = try daemon.connect()
@@ -73,7 +73,7 @@ struct IdentityTests {
             })
     }
 
-    @Test("may do what a rule allows him, from the reload on that reads it, and no more once it is gone")
+    @Test("may make the calls that a rule allows, from its reload until the reload after its removal")
     func rules() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let root = try daemon.connect()
@@ -102,7 +102,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("is in all groups that the kernel reports")
+    @Test("is a member of all groups that the kernel reports")
     func groups() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             mkdir(daemon.home.folder.file("policy.d"), 0o755)

@@ -9,7 +9,7 @@ struct InterceptorTests {
 
     private func section(_ isolation: String) -> String { "[plugins.specimen]\nisolation = \"\(isolation)\"" }
 
-    /// A daemon with Echo, and a plugin in C with an interceptor of Echo that works like this.
+    /// Runs `body` with a daemon with Echo and with a plugin in C that intercepts Echo with this code.
     private func withInterceptor<R>(
         _ intercept: String, failure: String = "refuse", tasks: String = #""Echo""#, definitions: String = "",
         isolation: String, _ body: (DaemonProcess, Wire) throws -> R
@@ -25,7 +25,7 @@ struct InterceptorTests {
         }
     }
 
-    /// Statements in C that answer with this decision.
+    /// Returns statements in C that answer with this decision.
     private func reply(_ decision: String) -> String {
         let escaped = decision.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "host->reply(host, request->call, text(\"\(escaped)\"));"
@@ -35,7 +35,7 @@ struct InterceptorTests {
 
     // MARK: Decisions
 
-    @Test("pass, rewrite, redirect, answer and refuse, each the call's one callback", arguments: isolations)
+    @Test("pass, rewrite, redirect, answer and refuse calls, each with one callback", arguments: isolations)
     func decisions(isolation: String) throws {
         let intercept = """
             const char *all = request->options.data;
@@ -64,7 +64,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("what is nested as deep as a message may be passes through, too", arguments: isolations)
+    @Test("pass options of the maximum nesting depth", arguments: isolations)
     func deep(isolation: String) throws {
         try withInterceptor(reply(#"{"pass":true}"#), isolation: isolation) { _, client throws in
             let options = String(repeating: "[", count: 127) + String(repeating: "]", count: 127)
@@ -74,7 +74,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("an answer may be nested as deep as a result may be, and not deeper", arguments: isolations)
+    @Test("may answer with a result of the maximum nesting depth, but no deeper", arguments: isolations)
     func deepAnswer(isolation: String) throws {
         let definitions = """
             static char answer[300];
@@ -99,8 +99,7 @@ struct InterceptorTests {
 
     // MARK: Failures
 
-    @Test(
-        "one that crashes fails the call, or lets it go on without", arguments: ["refuse", "pass"])
+    @Test("that crash fail the call, or pass it, according to onFailure", arguments: ["refuse", "pass"])
     func crash(failure: String) throws {
         let intercept = """
             if (request->options.data[request->options.size - 2] == '1') __builtin_trap();
@@ -114,14 +113,13 @@ struct InterceptorTests {
             } else {
                 #expect(answer["result"] == 1)
             }
-            // It is started again, and asked again; where it must be, calls wait for it.
+            // The interceptor is started and called again. With "refuse", calls wait for the start.
             #expect(try client.result("Echo", 2) == 2)
             #expect(try report(client)?["failed"]?.int64Value ?? 0 >= 1)
         }
     }
 
-    @Test(
-        "what is no decision ends the call with an error", arguments: ["{}", "", "[1", "7", #"{"pass":0}"#], isolations)
+    @Test("with an invalid decision fail the call", arguments: ["{}", "", "[1", "7", #"{"pass":0}"#], isolations)
     func garbage(decision: String, isolation: String) throws {
         try withInterceptor(reply(decision), isolation: isolation) { _, client throws in
             let error = try client.call("Echo", 1)["error"]
@@ -130,18 +128,18 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a second decision is dropped, whatever it says", arguments: isolations)
+    @Test("have a second decision dropped", arguments: isolations)
     func twice(isolation: String) throws {
         let both = reply(#"{"pass":true}"#) + reply(#"{"result":"second"}"#)
         try withInterceptor(both, isolation: isolation) { _, client throws in
             #expect(try client.result("Echo", 1) == 1)
-            // Its process has sent the second decision before it answers this.
+            // The process has sent the second decision before it answers this call.
             #expect(try client.result("specimen") == "specimen")
             #expect(try client.result("bridge.status")["droppedReplies"] == 1)
         }
     }
 
-    @Test("one that never decides is ended by the deadline, and notified", arguments: isolations)
+    @Test("that never decide end with the timeout or the cancellation of the call", arguments: isolations)
     func never(isolation: String) throws {
         let definitions = #"static void say(const char *what) { host->log(host, TRESTLE_LOG_WARNING, text(what), 0); }"#
         try withInterceptor("say(\"thinking\");", definitions: definitions, isolation: isolation) { _, client throws in
@@ -155,7 +153,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a plugin whose manifest has interceptors and whose table has none is refused", arguments: isolations)
+    @Test("that a manifest declares without a function in the table have their plugin refused", arguments: isolations)
     func lacking(isolation: String) throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC(size: "offsetof(trestle_plugin, intercept)")
@@ -167,7 +165,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a plugin that was built before there were interceptors works as it did", arguments: isolations)
+    @Test("are optional: a plugin built before they existed works unchanged", arguments: isolations)
     func older(isolation: String) throws {
         let folder = try TemporaryFolder()
         try PluginInC(size: "offsetof(trestle_plugin, intercept)").build(in: folder)
@@ -178,7 +176,7 @@ struct InterceptorTests {
 
     // MARK: Calls that it makes
 
-    @Test("what it calls on behalf of the call is not shown to it again", arguments: isolations)
+    @Test("do not intercept calls that they make on behalf of a call", arguments: isolations)
     func proceeding(isolation: String) throws {
         let definitions = """
             static void done(void *context, trestle_bytes result, const trestle_error *error) {
@@ -201,7 +199,7 @@ struct InterceptorTests {
 
     // MARK: Plugin processes
 
-    @Test("a plugin process is asked as a library is: question, caller and time left go in, its decision comes back")
+    @Test("of a plugin process receive the call, the caller and the time left, and send a decision")
     func pluginProcess() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -243,7 +241,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a plugin process that does not know the question is a failure of its interceptor, not an answer")
+    @Test("of a plugin process that does not support them fail instead of answering the call")
     func unknowing() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -258,7 +256,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("a plugin process that is loaded again may be for other tasks, and have other interceptors")
+    @Test("of a plugin process may change with a reload")
     func reload() throws {
         let folder = try TemporaryFolder()
         func writeProcess(_ interceptor: String) throws {
@@ -280,7 +278,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("the manifest of a plugin process says what is wrong with its interceptors")
+    @Test("of a plugin process are validated with the manifest")
     func badManifest() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()

@@ -2,9 +2,9 @@ import BridgeJSON
 import Glibc
 import Testing
 
-@Suite("A plugin that keeps a store, in a process of its own", .blocking)
+@Suite("A plugin with a store, in its own process", .blocking)
 struct IsolatedStoreTests {
-    /// Kills a plugin's process, and waits for the next one.
+    /// Kills the process of a plugin and waits for the next one.
     private func kill(_ name: String, _ client: Wire) throws {
         _ = try client.result("bridge.subscribe", ["events": ["plugin.started"]])
         let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
@@ -14,7 +14,7 @@ struct IsolatedStoreTests {
         #expect(started["data"]?["name"]?.stringValue == name)
     }
 
-    @Test("has its records again when another process has taken the place of one that was killed")
+    @Test("has its records again after its process was killed and replaced")
     func persistence() throws {
         try withDaemon("[plugins.persistence]\nisolation = \"process\"") { daemon in
             let client = try daemon.connect()
@@ -30,7 +30,7 @@ struct IsolatedStoreTests {
         }
     }
 
-    @Test("knows its accounts again when another process has taken the place of one that was killed")
+    @Test("has its accounts again after its process was killed and replaced")
     func login() throws {
         try withDaemon("[plugins.login]\nisolation = \"process\"") { daemon in
             let client = try daemon.connect()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A library, in the daemon's process and in one of its own,", .blocking)
+@Suite("A library, in the daemon's process or in its own process,", .blocking)
 struct IsolationTests {
     private func withPlugin(
         _ plugin: PluginInC, isolation: String, _ body: (DaemonProcess, Wire) throws -> Void
@@ -14,7 +14,7 @@ struct IsolationTests {
         try withDaemon(section, pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
-    @Test("is started by the daemon itself, which is trusted", arguments: ["none", "process"])
+    @Test("is started with the trusted daemon itself as the caller", arguments: ["none", "process"])
     func starter(isolation: String) throws {
         var plugin = PluginInC()
         plugin.definitions = "#include <stdio.h>\nstatic char starter[256];"
@@ -37,7 +37,7 @@ struct IsolationTests {
         }
     }
 
-    @Test("sends progress that is no JSON: it is left out, and the log says so", arguments: ["none", "process"])
+    @Test("may send progress that is not JSON: it is dropped and logged", arguments: ["none", "process"])
     func progress(isolation: String) throws {
         var plugin = PluginInC()
         plugin.call = """
@@ -53,7 +53,7 @@ struct IsolationTests {
         }
     }
 
-    /// A plugin that wraps what it is given into a call, an event and, where that call fails, an error.
+    /// A plugin that wraps its options into a call, an event and, if that call fails, an error.
     private var wrapping: PluginInC {
         var plugin = PluginInC()
         plugin.definitions = """
@@ -82,7 +82,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "hands on what a client has nested as deep as it may: that call fails, and nobody else's",
+        "that nests options of the maximum depth further fails only that call",
         arguments: ["none", "process"])
     func deep(isolation: String) throws {
         try withPlugin(wrapping, isolation: isolation) { _, client in
@@ -99,7 +99,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "answers with more than a message may have, also once the daemon allows more: that call fails, and nobody else's",
+        "that exceeds the message limit, also after the daemon raises it, fails at most that call",
         arguments: ["none", "process"])
     func long(isolation: String) throws {
         let folder = try TemporaryFolder()
@@ -119,7 +119,7 @@ struct IsolationTests {
             try daemon.home.write(configuration: section + "\"1MiB\"")
             #expect(try client.result("bridge.reload")["applied"] == ["limits.message_bytes"])
             let code = try answer(500_000)
-            // The process keeps its limit: the plugin's own call fails, and its error bears all that it was given.
+            // The process keeps its limit: the plugin's own call fails, and its error contains the whole options.
             #expect(code == (isolation == "process" ? "reply.invalid" : nil), "\(code ?? nil)")
             #expect(try client.result("specimen", [1])["wallMs"] != nil)
             #expect(try client.result("bridge.plugins")["plugins"]?[0]?["pid"] == pid)

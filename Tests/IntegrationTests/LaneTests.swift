@@ -3,15 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Checks that take long are done beside the loop", .blocking)
+@Suite("Long checks in a lane beside the loop", .blocking)
 struct LaneTests {
-    /// So many alternatives for each element that a check takes some times the steps of a quick one.
+    /// A schema with so many alternatives for each element that its check takes several times the steps of a quick
+    /// check.
     private static let slowSchema: JSON = [
         "items": ["anyOf": .array((0..<300).map { ["enum": [.number(JSONNumber($0))]] })]
     ]
     private static let slowOptions = "[" + Array(repeating: "299", count: 30).joined(separator: ",") + "]"
 
-    /// A daemon with a client that provides the task "slow".
+    /// Runs `body` with a daemon and a client that provides the task "slow".
     private func withSlowTask(_ body: (_ provider: Wire, DaemonProcess) throws -> Void) throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -22,7 +23,7 @@ struct LaneTests {
         }
     }
 
-    @Test("A session's messages keep their order behind a long check, within an array too")
+    @Test("The messages of a session keep their order after a long check, also within an array")
     func order() throws {
         try withSlowTask { provider, daemon in
             let client = try daemon.connect()
@@ -37,7 +38,7 @@ struct LaneTests {
         }
     }
 
-    @Test("Other sessions are served while many checks wait, and every call has its one callback")
+    @Test("Other sessions are served while many checks wait, and every call gets one callback")
     func others() throws {
         try withSlowTask { provider, daemon in
             let busy = try (0..<20).map { _ in try daemon.connect() }
@@ -61,7 +62,7 @@ struct LaneTests {
         }
     }
 
-    @Test("Sessions that close while they are checked leave nothing behind")
+    @Test("Sessions that close during a check leave no calls and no sessions")
     func closing() throws {
         try withSlowTask { _, daemon in
             for _ in 0..<50 {
@@ -74,12 +75,12 @@ struct LaneTests {
         }
     }
 
-    @Test("A daemon that ends waits for a check, and says what became of its call")
+    @Test("A daemon that drains completes a check and the call")
     func draining() throws {
         try withSlowTask { provider, daemon in
             let client = try daemon.connect()
             try client.send(#"{"task":"slow","options":\#(Self.slowOptions),"callbackId":1}"#)
-            // Either being checked or with its provider.
+            // The call is being checked or has reached its provider.
             try daemon.connect().result("bridge.status") { $0["callsInFlight"] == 2 }
             daemon.signal(SIGTERM)
             let id = try #require(try provider.receive()["callbackId"])

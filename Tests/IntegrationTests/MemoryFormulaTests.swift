@@ -3,15 +3,15 @@ import Glibc
 import TestSupport
 import Testing
 
-// The formula of docs/operations.md in one daemon, with all that it counts at the maximum of one user.
+// The formula of docs/operations.md in one daemon, with everything that it counts at the maximum of one user.
 extension QuotaTests {
     private static let subscribers = 64
     private static let callers = 16
     private static let callsOfEach = 1_024
-    /// Of those who leave answers unread, and of those who leave a line unfinished.
+    /// The number of sessions that leave answers unread, and of those that leave a line unfinished.
     private static let others = 16
 
-    /// The factor is 1 here: root has what any user has, and no more. One call is left to who looks on.
+    /// The factor is 1: root has the quotas of any user. One call remains for the watcher.
     private static let allAtOnce = """
         [limits]
         stalled = "1h"
@@ -28,22 +28,22 @@ extension QuotaTests {
         + (subscribers * tasksOfEach + 1) * (4 << 10) + subscribers * patternsOfEach * 256 + descriptionBytes
         + 4 * messageBytes + (24 << 20)
 
-    /// The same for sessions that leave as many and as long texts behind as they may, and have nothing in flight.
+    /// The bound for sessions that leave the maximum number and length of texts and have no call in flight.
     private static let textBound =
         2 * messageBytes + (subscribers + 1) * (384 << 10) + subscribers * tasksOfEach * (4 << 10)
         + subscribers * patternsOfEach * 256 + descriptionBytes + 4 * messageBytes + (24 << 20)
 
-    @Test("Memory stays within the formula with all that it counts at once, shows it, and comes back")
+    @Test("Memory stays within the formula at the maximum of everything, lies above the stored bytes, and is released")
     func everythingAtOnce() throws {
         try withDaemon(Self.allAtOnce) { daemon in
             let watcher = try daemon.connect()
             #expect(try watcher.result("Echo", 1) == 1)
             let before = Self.memory(of: daemon.pid)
             var clients = try (0..<Self.subscribers).map { _ in try daemon.connect() }
-            // What is there for certain: schemas, names of 128 bytes, the texts of a session, retained events.
+            // A lower bound of the memory in use: schemas, names of 128 bytes, the texts of a session, retained events.
             var keptBytes = Self.subscribers * (Self.patternsOfEach * 128 + 9_000) + (4 << 20)
             for (number, client) in clients.enumerated() { keptBytes += try leaveTexts(client, number) }
-            // As many as all have: root may have them alone.
+            // The maximum of all sessions together: root may have it alone.
             try retainEvents(watcher)
             #expect(try watcher.call("bridge.subscribe", ["events": ["more"]])["error"]?["code"] == "quota.exceeded")
             func check(_ what: String, _ bound: Int = Self.wholeBound) {
@@ -53,7 +53,7 @@ extension QuotaTests {
             }
             check("texts", Self.textBound)
             clients += try leaveUnread(daemon, watcher) { check("unread and unfinished") }
-            // The quota was met: no more than the next message was missing.
+            // The quota was reached: less than one message was free.
             keptBytes += Self.queuedBytes - Self.messageBytes
             check("all that is unread and unfinished")
             let provider = try daemon.connect()
@@ -63,7 +63,7 @@ extension QuotaTests {
                 let caller = try daemon.connect()
                 clients.append(caller)
                 try fill(caller, provider)
-                // The daemon's own part of a call, without its options.
+                // The daemon's own part of a call, without the options.
                 keptBytes += Self.callsOfEach * 256
             }
             check("calls")
@@ -78,18 +78,18 @@ extension QuotaTests {
         }
     }
 
-    /// As many calls in flight as a session may have, with options that do not count as queued, and one more refused.
+    /// Opens the maximum number of calls of a session, with options that do not count as queued. One more is refused.
     private func fill(_ caller: Wire, _ provider: Wire) throws {
         let filling = String(repeating: "x", count: 1_000)
         for number in 0..<Self.callsOfEach {
             try caller.send(#"{"task":"hold","options":"\#(filling)","callbackId":"\#(number)"}"#)
-            // Its provider reads what comes to it: nothing of it is unread.
+            // The provider reads its calls, so that none is unread.
             if number % 16 == 15 { for _ in 0..<16 { _ = try provider.receive { $0["task"] == "hold" } } }
         }
         #expect(try caller.call("Echo", 1)["error"]?["data"]?["quota"] == "calls_in_flight")
     }
 
-    /// Has some sessions leave answers unread, and some a line without its end, until nothing more is taken of either.
+    /// Makes some sessions leave answers unread and some leave a line unfinished, until the daemon reads nothing more.
     private func leaveUnread(_ daemon: DaemonProcess, _ watcher: Wire, _ check: () -> Void) throws -> [Wire] {
         let wires = try (0..<2 * Self.others).map { _ in try daemon.connect() }
         let filling = String(repeating: "x", count: 900 << 10)
@@ -107,7 +107,7 @@ extension QuotaTests {
                 sent[index] += count
                 if count > 0 { isMoving = true }
             }
-            // The daemon has looked at all that was sent once it answers this.
+            // The daemon has processed everything that was sent before it answers this call.
             _ = try watcher.call("bridge.ping")
             check()
         }

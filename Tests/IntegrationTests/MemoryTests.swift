@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("What the daemon has in its memory and its environment", .blocking)
+@Suite("The memory and the environment of the daemon", .blocking)
 struct MemoryTests {
-    /// Starts a daemon that may leave a core file as large as it likes, in the folder of its home.
+    /// Starts a daemon without a limit on the size of its core file, which goes to the folder of its home.
     private func start(_ home: DaemonHome) throws -> (SpawnedProcess, Wire) {
         let script = "ulimit -c unlimited && cd \"$0\" && exec \"$@\""
         let process = try SpawnedProcess(
@@ -14,21 +14,21 @@ struct MemoryTests {
         return (process, try Wire.awaiting(home, process))
     }
 
-    @Test("stays out of core files, unless the configuration says otherwise")
+    @Test("stay out of core files, unless protect_memory is false")
     func core() throws {
-        // A signal with which Swift does nothing.
+        // Swift does not handle this signal.
         for (configuration, isDumped) in [("", false), ("protect_memory = false", true)] {
             let home = try DaemonHome(configuration)
             let (process, client) = try start(home)
             _ = try client.result("Echo", "hunter2")
             process.signal(SIGSYS)
             #expect(try process.wait() == .killed(by: SIGSYS))
-            // As long as there is the folder that it would be in.
+            // The core file would be in the folder of the home, which must still exist.
             withExtendedLifetime(home) { #expect(process.hasDumpedCore == isDumped) }
         }
     }
 
-    @Test("stays out of the log when it crashes")
+    @Test("stay out of the log when the daemon crashes")
     func crash() throws {
         let home = try DaemonHome()
         let (process, client) = try start(home)
@@ -38,7 +38,7 @@ struct MemoryTests {
         #expect(!home.log.contains("Registers:") && !home.log.contains("hunter2"), "\(home.log)")
     }
 
-    @Test("nor does that of a plugin's process get there")
+    @Test("stay out of the log when a plugin process crashes")
     func crashOfPlugin() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
@@ -52,10 +52,11 @@ struct MemoryTests {
         }
     }
 
-    @Test("cannot be read by other processes of its user", .enabled(if: geteuid() == 0, "only root can be anybody"))
+    @Test(
+        "cannot be read by other processes of the same user", .enabled(if: geteuid() == 0, "only root can be anybody"))
     func debuggers() throws {
         let home = try DaemonHome()
-        // A folder of that user's, and everything in it.
+        // A folder that this user owns.
         chmod(home.folder.path, 0o700)
         chown(home.folder.path, 65_534, 65_534)
         let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -63,7 +64,7 @@ struct MemoryTests {
             "/usr/bin/setpriv", asNobody + [Paths.program("trestled")] + home.commandLine,
             environment: home.environment, errors: .file(home.logPath))
         let client = try Wire.awaiting(home, daemon)
-        // What it needs of /proc itself goes on.
+        // The daemon itself can still read what it needs of /proc.
         #expect(try client.result("Echo", 1) == 1)
         #expect(try client.result("bridge.status")["pid"]?.int64Value == Int64(daemon.pid))
         for file in ["mem", "environ", "maps"] {
@@ -75,7 +76,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "does not come to a worker: it gets PATH, language and time zone, what its manifest says, and its own socket",
+        "are not passed to plugins: these get PATH, LANG, the variables of the manifest and their own socket",
         arguments: ["worker", "library"])
     func environment(kind: String) throws {
         let folder = try TemporaryFolder()
@@ -111,7 +112,7 @@ struct MemoryTests {
             let names = Set(try daemon.connect().result("specimen").arrayValue?.compactMap(\.stringValue) ?? [])
             let own: Set = kind == "worker" ? ["OWN", "TRESTLE_PLUGIN"] : []
             #expect(names.isSuperset(of: own.union(kept).union(["TRESTLE_PLUGIN_FD"])), "\(names)")
-            // What stands between, Python's own start above all, may put some in.
+            // The interpreter and its start may add variables.
             #expect(names.isDisjoint(with: variables.subtracting(kept)), "\(names)")
             if kind == "library" { #expect(names.subtracting(kept) == ["TRESTLE_PLUGIN_FD"], "\(names)") }
         }

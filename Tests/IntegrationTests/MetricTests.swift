@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Figures of a plugin", .blocking)
+@Suite("Metrics of a plugin", .blocking)
 struct MetricTests {
-    /// The figures of the plugin in the status, by name and unit, once they are as wanted.
+    /// Returns the plugin's metrics in the status, by name and unit, as soon as they satisfy the condition.
     private func figures(_ client: Wire, until isWanted: ([String: JSON]) -> Bool) throws -> [String: JSON] {
         func byName(_ status: JSON) -> [String: JSON] {
             let all = (status["metrics"]?.arrayValue ?? []).filter { $0["plugin"] == "specimen" }
@@ -18,7 +18,7 @@ struct MetricTests {
     }
 
     @Test(
-        "are known by name and unit, and refused by the same rules wherever it runs", arguments: ["none", "process"])
+        "are identified by name and unit, with the same rules in each isolation", arguments: ["none", "process"])
     func rules(isolation: String) throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
@@ -58,7 +58,7 @@ struct MetricTests {
         }
     }
 
-    @Test("of a pool add up: counters over all processes that there were, gauges over those that there are")
+    @Test("of a pool are sums: counters over all processes, including ended ones, and gauges over the current ones")
     func pool() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython(settings: "[pool]\nmin = 2\nmax = 2\nper = \"session\"\nuses = 1")
@@ -81,14 +81,14 @@ struct MetricTests {
             #expect(try one.result("specimen", 5) == 7)
             let all = try figures(client) { _ in true }
             #expect(all["made"]?["value"] == 17 && all["open"]?["value"] == 15, "\(all)")
-            // Its process is not used again.
+            // The process of this session is not used again.
             one.close()
             let left = try figures(client) { $0["open"]?["value"] == 10 }
             #expect(left["made"]?["value"] == 17, "\(left)")
         }
     }
 
-    @Test("of a library that is stopped are reported before it ends")
+    @Test("of a library are reported before it stops")
     func last() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()

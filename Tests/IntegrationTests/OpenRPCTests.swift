@@ -9,10 +9,10 @@ struct OpenRPCTests {
         return try #require(try wire.receive()["result"])
     }
 
-    /// OpenRPC's schema of documents, as far as the daemon's checker takes it.
+    /// Returns OpenRPC's schema of documents, adapted to the daemon's checker.
     ///
-    /// The published file refers to the schema of JSON Schema draft 7, which is another document, and leaves the
-    /// version to its release; `additionalItems` beside one schema of all items has no meaning.
+    /// The published file refers to another document, the schema of JSON Schema draft 7, and leaves the
+    /// version to its release; `additionalItems` beside one schema for all items has no effect.
     private static func metaSchema() throws -> SchemaCheck {
         let text = String(decoding: PublicSuite.openRPC.content(of: "schema.json"), as: UTF8.self)
         let parsed = try JSON(parsing: text.replacing(#""additionalItems": false,"#, with: ""))
@@ -33,7 +33,7 @@ struct OpenRPCTests {
     }
 
     @Test(
-        "fits OpenRPC's own schema",
+        "conforms to the schema of OpenRPC",
         .enabled(if: PublicSuite.openRPC.isThere, "\(PublicSuite.openRPC.missing)"))
     func metaSchema() throws {
         let check = try Self.metaSchema()
@@ -42,13 +42,13 @@ struct OpenRPCTests {
             let methods = try #require(document["methods"]?.arrayValue)
             #expect(methods.count > 40)
             try document.bytes.withUnsafeBytes { try check.check($0) }
-            // The check is one: a parameter without a schema does not pass.
+            // The check is effective: a parameter without a schema does not pass.
             let broken = document.text.replacing(#""schema":"#, with: #""x-other":"#)
             #expect(throws: SchemaMisfit.self) { try Array(broken.utf8).withUnsafeBytes { try check.check($0) } }
         }
     }
 
-    @Test("names each method and each of its parameters once, required parameters before optional ones")
+    @Test("lists each method and each of its parameters once, required parameters before optional ones")
     func order() throws {
         try withDaemon { daemon in
             let document = try Self.discover(try daemon.connect())
@@ -67,7 +67,7 @@ struct OpenRPCTests {
         }
     }
 
-    @Test("names parameters in the order of calls by position")
+    @Test("lists parameters in the order of positional calls")
     func calls() throws {
         try withDaemon { daemon in
             let wire = try daemon.connect()
@@ -75,7 +75,7 @@ struct OpenRPCTests {
             let created = try wire.receive()
             #expect(created["result"]?["key"] != nil, "\(created.text)")
             try wire.send(#"{"jsonrpc":"2.0","method":"Alert","params":["Buy milk"],"id":2}"#)
-            // Nobody shows alerts here: the options are what a call has that gets that far.
+            // No presenter is registered, so the alert may fail, but not with invalid options.
             #expect(try wire.receive()["error"]?["data"]?["code"] != "options.invalid")
         }
     }

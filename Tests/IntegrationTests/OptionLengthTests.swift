@@ -5,13 +5,13 @@ import Testing
 struct OptionLengthTests {
     private static let refusal: JSON = "at most 65536 bytes of options"
 
-    /// Options of this length, with a member that is a long text.
+    /// Returns options of this length, with one member that is a long text.
     private func options(_ bytes: Int, member: String) -> JSON {
         [member: .string(String(repeating: "x", count: bytes - member.utf8.count - 7))]
     }
 
     @Test(
-        "are refused before they are read, by the daemon's tasks and the plugins', wherever these run",
+        "are refused before they are parsed, by tasks of the daemon and of plugins in each isolation",
         arguments: ["none", "process"])
     func named(isolation: String) throws {
         let sections = ["closeweb", "login"].map { "[plugins.\($0)]\nisolation = \"\(isolation)\"" }
@@ -20,7 +20,7 @@ struct OptionLengthTests {
                 let client = try daemon.connect()
                 let maximum = options(65_536, member: member)
                 #expect(maximum.bytes.count == 65_536)
-                // It is read, whatever comes of it.
+                // Options of the maximum length are parsed, whatever the task answers.
                 #expect(try client.call(task, maximum)["error"]?["data"]?["expected"] != Self.refusal, "\(task)")
                 let other = try daemon.connect()
                 let error = try other.call(task, options(65_537, member: member))["error"]
@@ -30,7 +30,7 @@ struct OptionLengthTests {
         }
     }
 
-    @Test("are refused as positional parameters of any task, and taken by name where the task takes them")
+    @Test("are refused as positional parameters of any task, and accepted by name if the task accepts them")
     func positional() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()

@@ -13,14 +13,14 @@ struct PackageCommandTests {
         return folder
     }
 
-    /// Runs the command; the errors of one that fails say why.
+    /// Runs the command. If `reason` is set, expects a failure whose error output contains it.
     private func runPackage(_ arguments: String..., fails reason: String? = nil) throws {
         let run = try run(Paths.program("trestle"), ["package"] + arguments)
         guard let reason else { return #expect(run.end == .exited(0) && run.errors.isEmpty, "\(run)") }
         #expect(run.end != .exited(0) && run.output.isEmpty && run.errors.contains(reason), "\(run)")
     }
 
-    @Test("A key pair signs a package that the public key checks, and another key does not")
+    @Test("A key pair signs a package that its public key verifies and another key does not")
     func roundTrip() throws {
         let folder = try folder()
         let (key, archive) = (folder.file("k"), folder.file("app.tar.zst"))
@@ -35,7 +35,7 @@ struct PackageCommandTests {
         try runPackage("check", "\(key).pub", fails: "is no valid zstd")
     }
 
-    @Test("Nothing that exists is replaced without --force")
+    @Test("Existing files are replaced only with --force")
     func force() throws {
         let folder = try folder()
         let (key, archive) = (folder.file("k"), folder.file("app.tar.zst"))
@@ -50,7 +50,7 @@ struct PackageCommandTests {
         #expect(contents(of: key) != first)
     }
 
-    @Test("A folder becomes a package in its place, and stays one as long as nothing changes")
+    @Test("A folder becomes a package in place, and remains valid until a file changes")
     func inPlace() throws {
         let folder = try folder()
         try runPackage("key", folder.file("k"))

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite(
-    "A page that fetches, by the rules of a daemon", .blocking,
+    "A page that fetches, under the rules of a daemon", .blocking,
     .enabled(if: HTTPScriptProcess.isPossible, "needs python3"))
 struct PageFetchTests {
-    /// The page is of the same site as the server, and of another origin.
+    /// The page has the same site as the server, but another origin.
     private static let origin = "http://127.0.0.1:1"
     private static let rules = """
         [[rule]]
@@ -17,7 +17,7 @@ struct PageFetchTests {
 
         """
 
-    /// A daemon, a server of 127.0.0.1 and localhost, and its port.
+    /// Runs `body` with a daemon and with the port of a server at 127.0.0.1 and localhost.
     private func withServer(
         _ script: JSON, rules: (Int) -> String = { _ in "" }, _ body: (DaemonProcess, Int) throws -> Void
     ) throws {
@@ -44,7 +44,7 @@ struct PageFetchTests {
         return try session.call("http.fetch", .object(options))
     }
 
-    /// A field of the last request of a path.
+    /// Returns a header field of the last request for a path.
     private func field(_ name: String, _ path: String, _ port: Int, _ daemon: DaemonProcess) throws -> String? {
         let program = try daemon.connect()
         let seen = try program.result(
@@ -56,7 +56,7 @@ struct PageFetchTests {
     }
 
     @Test(
-        "It reaches its own site, whatever the port, and another one where a rule reach says so",
+        "It reaches its own site at any port, and another site only with a reach rule",
         arguments: [false, true])
     func reach(hasRule: Bool) throws {
         let script: JSON = ["*": Self.response()]
@@ -71,12 +71,12 @@ struct PageFetchTests {
             let other = try fetch("http://localhost:\(port)/", page)
             #expect(other["result"]?["status"] == (hasRule ? 200 : nil), "\(other.text)")
             #expect(other["error"]?["code"] == (hasRule ? nil : "permission.denied"), "\(other.text)")
-            // Another scheme is another site.
+            // Another scheme makes another site.
             #expect(try fetch("https://127.0.0.1:\(port)/", page)["error"]?["code"] == "permission.denied")
         }
     }
 
-    @Test("It sets no field that a page cannot set, sees no Set-Cookie, and sends the cookies of its site")
+    @Test("It cannot set fields that are forbidden to pages, gets no Set-Cookie, and sends the cookies of its site")
     func fields() throws {
         let script: JSON = ["/": Self.response("Set-Cookie: a=1; HttpOnly\r\nX-A: 1\r\n"), "*": Self.response()]
         try withServer(script) { daemon, port in
@@ -90,9 +90,9 @@ struct PageFetchTests {
             #expect(result?["headers"] == [["Content-Length", "2"], ["X-A", "1"]], "\(result?.text ?? "")")
             _ = try fetch("\(base)/again", page)
             #expect(try field("Cookie", "/again", port, daemon) == "a=1")
-            // A script of the page does not see it.
+            // A script of the page does not get the cookie.
             #expect(try page.result("cookies.get")["cookies"] == [])
-            // A program of the user sets what it wants.
+            // A program of the user may set these fields.
             let program = try daemon.connect()
             _ = try fetch("\(base)/own", program, ["headers": [["Cookie", "own=1"], ["Origin", "http://a.example"]]])
             #expect(try field("Cookie", "/own", port, daemon) == "own=1")
@@ -100,7 +100,7 @@ struct PageFetchTests {
         }
     }
 
-    @Test("Origin, Referer and Sec-Fetch-Site say the truth, and cookies obey SameSite")
+    @Test("Origin, Referer and Sec-Fetch-Site are correct, and cookies obey SameSite")
     func sites() throws {
         let lines = ["strict=1; SameSite=Strict", "lax=1; SameSite=Lax", "unset=1", "none=1; SameSite=None; Secure"]
         let script: JSON = [
@@ -133,7 +133,7 @@ struct PageFetchTests {
     }
 
     @Test(
-        "An origin that is near to the one of a rule is not it",
+        "An origin similar to the one of a rule does not match the rule",
         arguments: [
             "http://127.0.0.1:2", "http://127.0.0.1", "http://127.0.0.1.:1", "HTTP://127.0.0.1:1",
             "http://127.0.0.1:01",
@@ -149,7 +149,7 @@ struct PageFetchTests {
             guard hello["result"] != nil else { return }
             let answer = try fetch("http://127.0.0.1:\(port)/", page)
             #expect(answer["error"]?["code"] == "permission.denied", "\(answer.text)")
-            // It does not become another one later on.
+            // The session cannot change its origin later.
             let again = try page.call("bridge.hello", ["origin": .string(Self.origin)])
             #expect(again["error"]?["code"] == "permission.denied", "\(again.text)")
         }

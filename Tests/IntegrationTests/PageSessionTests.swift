@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Sessions of root, or the daemon's user, that speak for a page: they do not have their user's rights.
-@Suite("A session that speaks for an origin", .blocking)
+/// Sessions of root or of the daemon's user that represent a page. They do not have the rights of their user.
+@Suite("A session that represents an origin", .blocking)
 struct PageSessionTests {
     private static let origin = "app://page"
 
-    /// A plugin whose task `name` answers with its caller's `trusted`, `origin` and `uid`.
+    /// A plugin whose task `rawValue` answers with `trusted`, `origin` and `uid` of its caller.
     enum Witness: String, CaseIterable, CustomTestStringConvertible {
         case swift = "fixture.caller"
         case c = "specimen"
@@ -55,7 +55,7 @@ struct PageSessionTests {
 
     private static let cases = Witness.allCases.flatMap { witness in witness.isolations.map { (witness, $0) } }
 
-    /// A daemon's paths, with rules.
+    /// Returns the paths of a daemon with these rules.
     private func home(_ rules: String, _ configuration: String = "", plugins: String? = nil) throws -> DaemonHome {
         let home = try DaemonHome(configuration, pluginDirectory: plugins)
         mkdir(home.folder.file("policy.d"), 0o755)
@@ -63,7 +63,7 @@ struct PageSessionTests {
         return home
     }
 
-    @Test("is not trusted by plugins, though its user is the daemon's", arguments: cases)
+    @Test("is not trusted by plugins, although its user is the daemon's", arguments: cases)
     func witness(witness: Witness, isolation: Isolation) throws {
         let folder = try TemporaryFolder()
         try witness.put(into: folder)
@@ -75,7 +75,7 @@ struct PageSessionTests {
                 #expect(try client.result(witness.rawValue) == wanted)
             }
             let (page, other) = try (daemon.connect(), daemon.connect())
-            // Trusted until it names the origin.
+            // The session is trusted until it sends the origin.
             try expect(page, isTrusted: true, "local")
             _ = try page.result("bridge.hello", ["origin": .string(Self.origin)])
             try expect(page, isTrusted: false, Self.origin)
@@ -84,7 +84,8 @@ struct PageSessionTests {
         }
     }
 
-    @Test("cannot close another's session, nor can another user; its own it can", arguments: ["none", "process"])
+    @Test(
+        "can close itself, but not other sessions; nor can another user do so", arguments: ["none", "process"])
     func closing(isolation: String) throws {
         let rules = """
             [[rule]]
@@ -103,7 +104,7 @@ struct PageSessionTests {
             _ = try page.result("bridge.hello", ["origin": .string(Self.origin)])
             let refused = try page.call("closeWeb", ["session": number])["error"]
             #expect(refused?["code"] == "permission.denied", "\(refused?.text ?? "")")
-            // What plugins call is no task of clients, of root neither.
+            // Tasks for plugins do not exist for clients, not even for root.
             for client in [page, victim] {
                 let error = try client.call("bridge.session.close", ["session": number])["error"]
                 #expect(error?["code"] == "task.not_found")

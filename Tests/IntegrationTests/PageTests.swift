@@ -2,18 +2,18 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("A table of several pages", .blocking)
+@Suite("A result of several pages", .blocking)
 struct PageTests {
-    /// More than the entries of a page.
+    /// More than one page of entries.
     private static let count = 150
 
-    /// The lines of a command's output.
+    /// Returns the lines of a command's output.
     private func lines(_ run: ProgramRun) throws -> [JSON] {
         #expect(run.end == .exited(0), "\(run.errors)")
         return try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
     }
 
-    @Test("is shown whole by the command line: tasks, descriptions, sessions, calls, figures")
+    @Test("is printed completely by the command line: tasks, descriptions, sessions, calls, metrics")
     func commandLine() throws {
         try withDaemon("limits.message_bytes = \"16KiB\"") { daemon in
             let (provider, caller) = try (daemon.connect(), daemon.connect())
@@ -36,7 +36,7 @@ struct PageTests {
 
             let shown = try lines(daemon.home.trestle("sessions")).map { $0["session"] }
             #expect(Set(shown).isSuperset(of: sessions))
-            // The provider, the caller, the others and the command's own.
+            // The provider, the caller, the other clients and the command itself.
             #expect(shown.count == Self.count + 3 && Set(shown).count == shown.count)
 
             let calls = try lines(daemon.home.trestle("calls")).filter { $0["task"] == .string(names[0]) }

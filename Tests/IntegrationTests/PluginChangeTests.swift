@@ -3,15 +3,15 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Plugins that are replaced while the daemon serves", .blocking)
+@Suite("Plugins that are replaced while the daemon serves calls", .blocking)
 struct PluginChangeTests {
-    /// The plugin that is there once the ones before it have gone.
+    /// Returns the plugin once the versions before it have been removed.
     private func theOne(_ client: Wire) throws -> JSON? {
         try client.result("bridge.plugins") { $0["plugins"]?.arrayValue?.count == 1 }["plugins"]?[0]
     }
 
     @Test(
-        "10,000 calls while the plugin is replaced 50 times: each gets one good callback, by the old one or the new one",
+        "10,000 calls during 50 reloads of the plugin get one result each, from the old version or the new one",
         arguments: SpecimenKind.allCases)
     func calls(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
@@ -45,7 +45,7 @@ struct PluginChangeTests {
     }
 
     @Test(
-        "a bad version is refused with the reason, and the one that is there stays", arguments: SpecimenKind.allCases)
+        "an invalid version is refused with the reason; the running one stays", arguments: SpecimenKind.allCases)
     func badVersion(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
         let path = try kind.write(to: folder)
@@ -70,7 +70,7 @@ struct PluginChangeTests {
     }
 
     @Test(
-        "a version with other tasks takes over: the new ones can be called, the old ones are gone",
+        "a version with other tasks replaces the tasks of the old one",
         arguments: SpecimenKind.allCases)
     func otherTasks(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
@@ -105,7 +105,7 @@ struct PluginChangeTests {
     }
 
     @Test(
-        "who is logged in and who watches a table does not notice that the plugin was replaced",
+        "logins and watches survive a reload of their plugins",
         arguments: [false, true])
     func sessions(isIsolated: Bool) throws {
         let names = ["persistence", "login"]
@@ -131,7 +131,7 @@ struct PluginChangeTests {
         }
     }
 
-    @Test("a plugin that keeps sessions is replaced where it knows of none, too", arguments: [false, true])
+    @Test("a plugin with session state is replaced even if it has no sessions", arguments: [false, true])
     func noSessions(isIsolated: Bool) throws {
         let names = ["persistence", "login", "echo"]
         let sections = names.map { "[plugins.\($0)]\nisolation = \"\(isIsolated ? "process" : "none")\"" }

@@ -19,7 +19,7 @@ struct PluginCheckCommandTests {
     }
 
     @Test(
-        "finds nothing wrong with plugins that are good, in either place",
+        "reports no failure for valid plugins, isolated and in the daemon's process",
         arguments: ["Counter", "Echo", "Alert"])
     func good(_ name: String) throws {
         let (names, run) = try checkFailures(Paths.program("lib\(name)Plugin.so"), "--call-all")
@@ -29,7 +29,7 @@ struct PluginCheckCommandTests {
     }
 
     @Test(
-        "takes a project's folder as `plugin new` writes it, by any path, and builds it first",
+        "accepts the project folder of `plugin new` by any path, and builds it first",
         arguments: ["c", "python", "sh"])
     func projects(_ language: String) throws {
         let folder = try TemporaryFolder()
@@ -41,13 +41,13 @@ struct PluginCheckCommandTests {
             """
         let checked = try run("/bin/sh", ["-ec", check, program, folder.path, language])
         #expect(checked.end == .exited(0), "\(checked.output)\(checked.errors)")
-        // What builds it does not write between the findings.
+        // The output of the build is not mixed with the findings.
         let checks = try checked.output.split(separator: "\n").map { try JSON(parsing: String($0))["check"] }
         #expect(checks.filter { $0 == "once" }.count >= 2, "\(checked.output)")
         #expect(checked.errors.contains("Building: make"))
     }
 
-    @Test("says of a folder that it does not build, or that there is nothing in it to build")
+    @Test("reports a folder whose build fails, or that contains nothing to build")
     func unbuilt() throws {
         let folder = try TemporaryFolder()
         let empty = try run(Paths.program("trestle"), ["plugin", "check", folder.path])
@@ -61,7 +61,7 @@ struct PluginCheckCommandTests {
         #expect(nothing.end == .exited(1) && nothing.errors.contains("--plugin"), "\(nothing.errors)")
     }
 
-    @Test("takes options for tasks that cannot be called with just any")
+    @Test("accepts options for tasks that require particular options")
     func options() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(#"{"path": "/"}"#, to: "options.json")
@@ -72,7 +72,7 @@ struct PluginCheckCommandTests {
     }
 
     @Test(
-        "finds what is wrong with a worker",
+        "finds the faults of a plugin process",
         arguments: [
             ("never-answers", ["hostile.never-answers call"]),
             ("answers-twice", ["hostile.answers-twice once"]),
@@ -91,7 +91,7 @@ struct PluginCheckCommandTests {
     }
 
     @Test(
-        "finds what is wrong with a library",
+        "finds the faults of a library",
         arguments: [
             ("AnswersTwice", ["hostile.AnswersTwice once"]), ("BadJSON", ["hostile.BadJSON call"]),
             ("NeverAnswers", ["hostile.NeverAnswers call"]), ("WrongABI", ["load"]), ("CrashInEntry", ["load"]),
@@ -102,7 +102,7 @@ struct PluginCheckCommandTests {
         #expect(names == expected, "\(run.output)")
     }
 
-    @Test("finds what a library prints, though it comes to nothing where the library has a process of its own")
+    @Test("finds output of a library to standard output")
     func output() throws {
         let folder = try TemporaryFolder()
         let library = try PluginInC(
@@ -114,7 +114,7 @@ struct PluginCheckCommandTests {
         #expect(run.output.contains("to whom?"))
     }
 
-    @Test("finds a result and progress that do not fit, and options that are taken against the schema")
+    @Test("finds results and progress that violate their schemas, and a task that accepts invalid options")
     func schemas() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -122,7 +122,7 @@ struct PluginCheckCommandTests {
             if m.get("progress"): say({"callbackId": id, "progress": "half"})
             say({"callbackId": id, "result": "seven"})
             """
-        // The options' schema comes by plugin.describe only, so the task has to check them itself, and does not.
+        // Only plugin.describe returns the schema of the options, so the task must check them itself. It does not.
         process.hello = """
             {"tasks": [{"name": "specimen", "summary": "A specimen.", "result": {"type": "integer"},
                         "progress": {"type": "number"}},
@@ -144,7 +144,7 @@ struct PluginCheckCommandTests {
         #expect(run.output.contains("seven"))
     }
 
-    @Test("calls no task that nobody named, unless its schema refuses the options")
+    @Test("calls only the named tasks, and others only with options that their schemas refuse")
     func callsNothing() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -158,7 +158,7 @@ struct PluginCheckCommandTests {
         #expect(try checkFailures(folder.file("specimen.plugin.toml"), "--call", "speciman").names == ["speciman call"])
     }
 
-    @Test("hands the plugin its section of the configuration that is named")
+    @Test("passes the plugin its section of the given configuration")
     func configuration() throws {
         let folder = try TemporaryFolder()
         let good = try folder.write("[plugins.alert]\npresenters = [\"log\"]\n", to: "good.toml")
@@ -169,7 +169,7 @@ struct PluginCheckCommandTests {
         #expect(names == ["load"] && run.output.contains("presenter"), "\(run.output)")
     }
 
-    @Test("of what is no plugin says so")
+    @Test("reports a file that is missing or is not a plugin")
     func noPlugin() throws {
         let folder = try TemporaryFolder()
         let missing = try trestle(["plugin", "check", folder.file("nothing.so")])
@@ -178,7 +178,7 @@ struct PluginCheckCommandTests {
         #expect(try checkFailures(text).names == ["load"])
     }
 
-    @Test("leaves nothing behind, also where it is interrupted")
+    @Test("leaves no process when it is interrupted")
     func interrupted() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -200,7 +200,7 @@ struct PluginCheckCommandTests {
         for daemon in daemons { #expect(kill(daemon, 0) != 0) }
     }
 
-    @Test("A daemon of a tool's own ends with the tool, even where that is killed")
+    @Test("leaves no daemon when it is killed")
     func killed() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()

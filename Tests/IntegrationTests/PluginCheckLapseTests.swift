@@ -2,21 +2,21 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("trestle plugin check of a plugin with one lapse", .blocking)
+@Suite("trestle plugin check of a plugin with one fault", .blocking)
 struct PluginCheckLapseTests {
-    /// What a plugin in Python does wrong, by the number of the call: two are answered, one is cancelled, one has a
-    /// millisecond, and one is in flight when the daemon gets the signal to end.
+    /// The faults of a plugin in Python, by the number of the call: two calls are answered, one is cancelled, one has a
+    /// timeout of a millisecond, and one is in flight when the daemon receives the termination signal.
     private static let lapses: [(call: String, failures: [String])] = [
         ("if n != 3: answer(id)", ["specimen cancel"]),
         ("if n != 4: answer(id)", ["specimen deadline"]),
         ("if n != 5: answer(id)", ["specimen stop"]),
-        // The second answers do not stand for those that the daemon is owed.
+        // The second answers do not count as the answers that are still open.
         ("if n != 3: answer(id); threading.Timer(0.05, answer, [id]).start()", ["specimen cancel", "specimen once"]),
         ("answer(id)\nthreading.Timer(0.05, answer, [id]).start()", ["specimen once"]),
         ("if n == 1: say({'task': 'specimen.good', 'callbackId': 99})\nanswer(id)", ["leak"]),
     ]
 
-    @Test("finds what is wrong with the work of a call, whatever the first answer was", arguments: lapses)
+    @Test("finds a fault in the handling of one call, even if the first call was answered correctly", arguments: lapses)
     func lapse(_ lapse: (call: String, failures: [String])) throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -26,14 +26,14 @@ struct PluginCheckLapseTests {
             def answer(id): say({"callbackId": id, "result": "done"})
             """
         process.call = "global n\nn += 1\n" + lapse.call
-        // Its own call is never answered.
+        // The plugin's own call is never answered.
         process.other = "if task == 'specimen.good': continue"
         try process.write(to: folder)
         let (names, run) = try checkFailures(folder.file("specimen.plugin.toml"), "--call", "specimen")
         #expect(names == lapse.failures, "\(run.output)")
     }
 
-    @Test("finds answers that are too many once, though some of them come while another task is checked")
+    @Test("reports duplicate answers once, even if some arrive during the check of another task")
     func late() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -49,7 +49,7 @@ struct PluginCheckLapseTests {
         #expect(names == ["specimen once"], "\(run.output)")
     }
 
-    @Test("finds a plugin that does not start on what it left")
+    @Test("finds a plugin that does not start again with the files of its first run")
     func restart() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -63,7 +63,7 @@ struct PluginCheckLapseTests {
         #expect(names == ["restart"], "\(run.output)")
     }
 
-    @Test("finds more output than the log takes")
+    @Test("finds more output than the log accepts")
     func flood() throws {
         let call = #"hostile.floods-output={"count": 1000}"#
         let (names, run) = try checkFailures(
@@ -72,10 +72,10 @@ struct PluginCheckLapseTests {
     }
 
     @Test(
-        "finds what ends the daemon, where the plugin is in its process",
+        "finds what ends the daemon if the plugin runs in its process",
         arguments: [
             ("_exit(7);", ["crash"]),
-            // While the daemon waits for the answer, because it is to end.
+            // The fault occurs while the daemon drains and waits for the answer.
             ("return ask(NULL);", ["specimen stop", "stop"]),
         ])
     func endsDaemon(_ fault: String, _ expected: [String]) throws {
@@ -106,15 +106,15 @@ struct PluginCheckLapseTests {
                 """
         )
         .build(in: folder)
-        // The daemon ends, and not the time, however slow the machine is.
+        // The long timeout ensures that the daemon ends first, even on a slow machine.
         let (names, run) = try checkFailures(library, "--call-all", "--timeout", "10m")
-        // What asks without end may hold the thread, too: how long depends on the machine.
+        // The endless questions may also block the thread; how long depends on the machine.
         #expect(names.filter { $0 != "blocking" } == expected, "\(run.output)")
         let failed = run.output.split(separator: "\n").filter { $0.contains(#""outcome":"failed""#) }
         #expect(failed.allSatisfy { $0.contains(#""isolation":"in-process""#) }, "\(run.output)")
     }
 
-    @Test("goes on after a call that closes the session of its caller, and names what it did not check")
+    @Test("continues after a call that closes the session of its caller, and reports the skipped checks")
     func closesItsCaller() throws {
         let (names, run) = try checkFailures(Paths.program("libCloseWebPlugin.so"), "--call", "closeWeb={}")
         #expect(names == [], "\(run.output)")
@@ -130,7 +130,7 @@ struct PluginCheckLapseTests {
         }
     }
 
-    @Test("says where a plugin ran, also where the configuration decides")
+    @Test("reports where a plugin ran, also if the configuration decides this")
     func isolation() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("[plugins.echo]\nisolation = \"none\"\n", to: "here.toml")

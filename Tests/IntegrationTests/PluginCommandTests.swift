@@ -25,7 +25,7 @@ struct PluginCommandTests {
         #expect(again.end == .exited(64) && again.errors.contains("--directory"), "\(again.errors)")
     }
 
-    @Test("new fills the folder that one is in where it is empty", arguments: [".", "./", "../empty"])
+    @Test("new fills the current folder if it is empty", arguments: [".", "./", "../empty"])
     func newHere(_ directory: String) throws {
         let folder = try TemporaryFolder()
         let command = """
@@ -38,7 +38,7 @@ struct PluginCommandTests {
         #expect(exists(folder.file("empty/greet.plugin.toml")))
     }
 
-    @Test("new refuses a name, a language and a package that there are not, and says what there is")
+    @Test("new refuses an invalid name, an unknown language and an invalid package, and explains each")
     func refusals() throws {
         let folder = try TemporaryFolder()
         for arguments in [["9x"], ["x", "--language", "cobol"], ["x", "--trestle", folder.path]] {
@@ -50,7 +50,7 @@ struct PluginCommandTests {
 
     // MARK: list, load, unload, reload
 
-    @Test("list shows every plugin, and reload starts one again")
+    @Test("list shows every plugin, and reload restarts one")
     func listing() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)
@@ -65,7 +65,7 @@ struct PluginCommandTests {
         }
     }
 
-    @Test("load says what is wrong with a path before it asks the daemon")
+    @Test("load reports an invalid path before it calls the daemon")
     func loading() throws {
         try withDaemon { daemon in
             let missing = try daemon.home.trestle("plugin", "load", "/nowhere/at.so")
@@ -73,7 +73,7 @@ struct PluginCommandTests {
         }
     }
 
-    @Test("load brings a plugin, and unload takes it away")
+    @Test("load adds a plugin, and unload removes it")
     func loadingAndUnloading() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A plugin's process that gets more calls than it can begin with at once", .blocking)
+@Suite("A plugin process that receives more calls than it can start at once", .blocking)
 struct PluginHostTurnsTests {
-    /// The program with the fixture's library, and this end of its socket.
+    /// Runs `body` with the program that hosts the library of the fixture, and with this end of its socket.
     private func withHost(_ body: (SocketLineReader, (String) throws -> Void) throws -> Void) throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
@@ -29,7 +29,7 @@ struct PluginHostTurnsTests {
         }
     }
 
-    /// The call that the next line answers; nil: it is something else.
+    /// Returns the id of the call that the next line answers; `nil` for any other message.
     private func callbackID(of reader: SocketLineReader) throws -> Int64? {
         let line = try #require(try reader.line())
         return try JSON(parsing: line)["callbackId"]?.int64Value
@@ -40,7 +40,7 @@ struct PluginHostTurnsTests {
         return #"{"task":"fixture.steps","options":{"count":\#(steps)},"callbackId":\#(id),"caller":\#(caller)}"# + "\n"
     }
 
-    @Test("begins with a user's call before most of those that another user has sent earlier")
+    @Test("starts the call of a user before most of the calls that another user sent earlier")
     func turns() throws {
         let many = 3...802
         let other = 900
@@ -53,7 +53,7 @@ struct PluginHostTurnsTests {
         }
     }
 
-    @Test("answers a call that is cancelled before it has begun")
+    @Test("answers a call that is cancelled before it starts")
     func cancelled() throws {
         let many = 3...802
         try withHost { reader, send in

@@ -13,7 +13,7 @@ struct PluginInstallTests {
     private func edit(_ path: String, _ old: String, _ new: String) throws {
         let text = contents(of: path)
         #expect(text.contains(old))
-        // In place, so that its permissions stay.
+        // Writes the file in place, so that its permissions stay.
         let descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
         defer { close(descriptor) }
         let bytes = Array(text.replacing(old, with: new).utf8)
@@ -26,8 +26,7 @@ struct PluginInstallTests {
 
     private let missing: JSON = "task.not_found"
 
-    @Test(
-        "A worker is there beside the plugins of the daemon, finds trestle_bridge, survives a restart, and goes again")
+    @Test("A plugin process is installed, finds trestle_bridge, survives a restart, and is uninstalled")
     func pluginProcess() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("python")
@@ -37,7 +36,7 @@ struct PluginInstallTests {
         _ = try run("/bin/sh", ["-c", "umask 077; echo x >\"$0\"/data/x; ln -s x \"$0\"/data/link", project])
         let path = prefix.localPlugins + "/greet"
         try withDaemon(in: prefix.home) { daemon in
-            // A mask that would keep the daemon's user from reading it.
+            // With this umask the daemon's user could not read the files.
             let command = "umask 077; exec \"$0\" --socket \"$1\" plugin install \"$2\""
             let installed = try run(
                 "/bin/sh", ["-c", command, prefix.file("bin/trestle"), prefix.home.socketPath, project])
@@ -64,7 +63,7 @@ struct PluginInstallTests {
         }
     }
 
-    @Test("A library is built and replaced without a restart; what is no good is refused, and the one before stays")
+    @Test("A library is built and replaced without a restart; an invalid version is refused and the old one stays")
     func library() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("c")
@@ -93,14 +92,14 @@ struct PluginInstallTests {
         }
         try withDaemon(in: prefix.home) { daemon in
             #expect(try daemon.connect().result("greet", ["who": "World"])["greeting"] == "Hi, World")
-            // By its path, from which its name follows.
+            // A path determines the name as well.
             let removed = try prefix.trestle(["plugin", "uninstall", project])
             #expect(removed.end == .exited(0), "\(removed.errors)")
             #expect(try names(in: prefix) == [])
         }
     }
 
-    @Test("Of a first version that cannot be used nothing stays")
+    @Test("An invalid first version leaves no files")
     func nothingStays() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("sh")
@@ -112,7 +111,7 @@ struct PluginInstallTests {
         }
     }
 
-    @Test("load says that it does not outlive a restart, and install takes its place; loading it again names reload")
+    @Test("load reports that it does not survive a restart, install replaces it, and a second load suggests reload")
     func loadedForNow() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("python")
@@ -134,7 +133,7 @@ struct PluginInstallTests {
             let plugins = try daemon.connect().result("bridge.plugins")["plugins"]?.arrayValue ?? []
             let paths = plugins.filter { $0["name"] == "greet" && $0["state"] == "running" }.map { $0["path"] }
             #expect(paths == [.string("\(prefix.localPlugins)/greet/greet.plugin.toml")])
-            // What is there at the next start is no news.
+            // A plugin that loads at the next start as well gets no note.
             let known = try prefix.trestle(["plugin", "unload", "greet"])
             #expect(known.end == .exited(0), "\(known.errors)")
             let path = prefix.localPlugins + "/greet/greet.plugin.toml"
@@ -143,7 +142,7 @@ struct PluginInstallTests {
         }
     }
 
-    @Test("A plugin that was refused is listed by its name, and reloaded by it once it was fixed")
+    @Test("A refused plugin is listed by name and can be reloaded after a fix")
     func refused() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("python")
@@ -169,7 +168,7 @@ struct PluginInstallTests {
         #expect(try names(in: prefix) == [])
     }
 
-    @Test("uninstall refuses what it has not installed, and warns of what the configuration still says")
+    @Test("uninstall refuses plugins that it did not install, and warns about sections left in the configuration")
     func uninstalling() throws {
         let prefix = try InstalledPrefix()
         let project = try prefix.newPlugin("python")
@@ -189,7 +188,7 @@ struct PluginInstallTests {
         }
     }
 
-    @Test("Where plugin_dir leaves the daemon's own plugins out, it says so, and where installed plugins could go")
+    @Test("A plugin_dir without the daemon's own plugins is logged, and install requires local_plugin_dir")
     func pluginDirectory() throws {
         let prefix = try InstalledPrefix()
         let empty = try TemporaryFolder()

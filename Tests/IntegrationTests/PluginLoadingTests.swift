@@ -3,9 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Plugins that come and go while the daemon serves", .blocking)
+@Suite("Plugins that are loaded and unloaded while the daemon serves calls", .blocking)
 struct PluginLoadingTests {
-    @Test("one is loaded by its path, unloaded by its name, and may come again", arguments: SpecimenKind.allCases)
+    @Test(
+        "a plugin is loaded by path, unloaded by name, and can be loaded again", arguments: SpecimenKind.allCases)
     func loadAndUnload(kind: SpecimenKind) throws {
         let (folder, empty) = (try TemporaryFolder(), try TemporaryFolder())
         let path = try kind.write(to: folder)
@@ -23,7 +24,8 @@ struct PluginLoadingTests {
                 #expect(try client.result("specimen") == "1", "\(round)")
                 let again = try client.call("bridge.plugin.load", ["path": .string(path)])["error"]
                 #expect(again?["code"] == "plugin.unavailable")
-                // The result says that the configuration names it: the next start of the daemon loads it.
+                // The result contains "configured" if the configuration has a section of the plugin: the next daemon
+                // loads it.
                 let unloaded: JSON = kind == .inProcess ? ["configured": true] : [:]
                 #expect(try client.result("bridge.plugin.unload", ["name": "specimen"]) == unloaded)
                 #expect(
@@ -35,7 +37,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("a plugin that cannot be loaded gives an error with the reason, and leaves nothing behind")
+    @Test("an invalid plugin is refused with the reason, and leaves no entry")
     func badLoads() throws {
         let (folder, empty) = (try TemporaryFolder(), try TemporaryFolder())
         let home = try DaemonHome(pluginDirectory: empty.path)
@@ -59,7 +61,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("what is unloaded takes no more calls, and finishes those that it has first")
+    @Test("an unloaded plugin accepts no more calls, and completes its open calls first")
     func drain() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
@@ -84,7 +86,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("calls that what is unloaded does not finish within stop_timeout end with plugin.unavailable")
+    @Test("calls that an unloaded plugin does not complete within stop_timeout fail with plugin.unavailable")
     func overdue() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
@@ -101,7 +103,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("a daemon that is stopped while an old version finishes ends its calls, and stops it once")
+    @Test("a daemon that stops ends the calls of a replaced version that is still draining, and stops it once")
     func stopWhileFinishing() throws {
         let folder = try TemporaryFolder()
         let stopped = folder.file("stopped")
@@ -123,7 +125,7 @@ struct PluginLoadingTests {
         }
     }
 
-    @Test("a daemon that is stopped does not wait for a version that was about to load")
+    @Test("a daemon that stops does not wait for a version that is still loading")
     func stopMeanwhile() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)

@@ -2,7 +2,7 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("Calls of a plugin process that does not keep up", .blocking)
+@Suite("Calls of a plugin process that is too slow", .blocking)
 struct PluginProcessBoundsTests {
     private func withPluginProcess(
         _ process: PluginInPython, _ configuration: String = "", in folder: TemporaryFolder,
@@ -12,7 +12,7 @@ struct PluginProcessBoundsTests {
         try withDaemon(configuration, pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
-    /// The callbacks of so many calls, by the calls' numbers.
+    /// Receives the specified number of callbacks. Returns them by the ids of their calls.
     private func callbacks(_ count: Int, _ client: Wire) throws -> [Int: JSON] {
         var callbacks: [Int: JSON] = [:]
         for _ in 0..<count {
@@ -23,7 +23,7 @@ struct PluginProcessBoundsTests {
         return callbacks
     }
 
-    @Test("that waited while its process did not read are worked on by the next process")
+    @Test("that waited while their process did not read are handled by the next process")
     func waiting() throws {
         let folder = try TemporaryFolder()
         let first = folder.file("first")
@@ -37,11 +37,11 @@ struct PluginProcessBoundsTests {
             say({"callbackId": id, "result": len(m["options"])})
             """
         try withPluginProcess(process, in: folder) { _, client in
-            // Twice as much as the daemon hands to a process that does not read.
+            // Twice as much as the daemon sends to a process that does not read.
             let count = 80
             let text = String(repeating: "x", count: 100_000)
             for id in 1...count { try client.send(#"{"task":"specimen","options":"\#(text)","callbackId":\#(id)}"#) }
-            // Once this is answered, all of them have come.
+            // When this call is answered, the daemon has received all calls.
             _ = try client.result("bridge.ping")
             gate.open()
             let callbacks = try callbacks(count, client)
@@ -55,13 +55,13 @@ struct PluginProcessBoundsTests {
         }
     }
 
-    @Test("wait where 65,536 of them are unanswered, though it reads on, and go on when these are answered")
+    @Test("wait if 65,536 of them are unanswered, even if the process reads, and continue after the answers")
     func unanswered() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
         var process = PluginInPython()
         process.start = "(held, keeps) = ([], [True])"
-        // It stops reading with more unread than its socket holds, so that the daemon waits for it to read, too.
+        // The process stops reading while its socket is full, so that the daemon also waits for it to read.
         process.call = """
             if keeps[0]:
                 held.append(id)
@@ -84,7 +84,7 @@ struct PluginProcessBoundsTests {
             try client.send(#"{"task":"specimen","callbackId":1,"progress":true}"#)
             let calls = (2...count).map { #"{"task":"specimen","callbackId":\#($0)}"# + "\n" }.joined()
             try client.send(bytes: Array(calls.utf8))
-            // Once this is answered, all of them have come.
+            // When this call is answered, the daemon has received all calls.
             _ = try client.result("bridge.ping")
             gate.open()
             #expect(try client.receive()["progress"] == 1)
@@ -96,7 +96,7 @@ struct PluginProcessBoundsTests {
         }
     }
 
-    @Test("end with a defined error where the process's own is longer than is read, and it goes on")
+    @Test("fail with a defined error if the error of the process is too long, and the process continues")
     func longErrors() throws {
         var process = PluginInPython()
         process.call = """
@@ -111,7 +111,7 @@ struct PluginProcessBoundsTests {
         }
     }
 
-    @Test("are cancelled one by one: the process gets those cancels, and no others")
+    @Test("are cancelled individually: the process gets exactly these cancels")
     func cancelled() throws {
         var process = PluginInPython()
         process.start = "(numbers, cancelled) = ({}, [])"
@@ -130,7 +130,7 @@ struct PluginProcessBoundsTests {
             """
         try withPluginProcess(process, in: TemporaryFolder()) { _, client in
             for round in 0..<3 {
-                // Slots of the calls before are taken again, in another order.
+                // The slots of earlier calls are reused in another order.
                 for _ in 0..<round * 7 { #expect(try client.result("specimen", -1) == 0) }
                 let numbers = (0..<60).map { round * 60 + $0 }
                 for number in numbers {

@@ -2,9 +2,9 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-/// What a plugin's process says without being asked has its bounds: what is beyond them is cut or left out, and the log
-/// says so.
-@Suite("What a plugin process says by itself", .blocking)
+/// Unrequested messages of a plugin process have limits. What exceeds them is truncated or omitted, and the log reports
+/// it.
+@Suite("Unrequested messages of a plugin process", .blocking)
 struct PluginProcessNewsTests {
     private func withPluginProcess(_ call: String, _ body: (DaemonProcess, Wire) throws -> Void) throws {
         let folder = try TemporaryFolder()
@@ -19,7 +19,7 @@ struct PluginProcessNewsTests {
         }
     }
 
-    @Test("is at most 64 figures at once, each with 256 bytes of help")
+    @Test("contain at most 64 metrics at once, each with 256 bytes of help")
     func figures() throws {
         try withPluginProcess(
             """
@@ -28,7 +28,7 @@ struct PluginProcessNewsTests {
             say({"task": "plugin.metrics", "options": {"metrics": figures[:2]}})
             """
         ) { daemon, client in
-            // What a process sends takes turns with what others send.
+            // The messages of a process take turns with those of others.
             let help = String(repeating: "é", count: 128) + "…"
             let status = try client.result("bridge.status") { status in
                 status["metrics"]?.arrayValue?.contains { $0["help"]?.stringValue == help } == true
@@ -40,7 +40,7 @@ struct PluginProcessNewsTests {
         }
     }
 
-    @Test("is at most 64 KiB in a call of plugin.log or plugin.metrics")
+    @Test("have at most 64 KiB in a call of plugin.log or plugin.metrics")
     func size() throws {
         try withPluginProcess(
             """
@@ -54,7 +54,7 @@ struct PluginProcessNewsTests {
         }
     }
 
-    @Test("is at most 8 KiB of a line of the log")
+    @Test("have at most 8 KiB for a line of the log")
     func lines() throws {
         try withPluginProcess(
             #"say({"task": "plugin.log", "options": {"level": "error", "message": "long " + "z" * 20000}})"#
@@ -65,7 +65,7 @@ struct PluginProcessNewsTests {
         }
     }
 
-    @Test("is no event whose name has none or more than 128 bytes")
+    @Test("are no events if the name is empty or has more than 128 bytes")
     func events() throws {
         try withPluginProcess(
             """
@@ -87,7 +87,7 @@ struct PluginProcessNewsTests {
         }
     }
 
-    @Test("is one event, of whose repeated members the last one counts, and alone is read")
+    @Test("with repeated members use only the last value of each")
     func repeatedMembers() throws {
         try withPluginProcess(
             """

@@ -2,9 +2,9 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-// How it starts.
+// The start of a plugin process.
 extension PluginProcessTests {
-    @Test("that has much to say of itself starts as others do")
+    @Test("with a long hello starts")
     func longHello() throws {
         try withPluginProcess(PluginInPython(hello: #"{"more": ["x"] * 50000}"#)) { _, client in
             let result = try client.result("specimen", 1)
@@ -12,7 +12,7 @@ extension PluginProcessTests {
         }
     }
 
-    @Test("that does not start is refused with the reason, and the daemon goes on")
+    @Test("that does not start is refused with the reason, and the daemon continues")
     func noStart() throws {
         for (process, words) in [
             (PluginInPython(start: "os._exit(9)"), "exit status 9"),
@@ -22,7 +22,7 @@ extension PluginProcessTests {
             try withPluginProcess(process) { _, client in
                 let plugin = try plugin(client)
                 if words == "specimen" {
-                    // What the manifest says counts, whatever the process says.
+                    // The manifest has precedence over the process.
                     #expect(plugin?["name"] == "specimen")
                 } else {
                     #expect(plugin?["state"] == "refused")
@@ -32,7 +32,7 @@ extension PluginProcessTests {
         }
     }
 
-    @Test("whose manifest is wrong is refused with file, line and what was expected")
+    @Test("with an invalid manifest is refused with file, line and expectation")
     func manifests() throws {
         for (text, words) in [
             ("command = 5", "1:11: command: expected"),

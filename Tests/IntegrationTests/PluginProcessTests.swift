@@ -17,9 +17,9 @@ struct PluginProcessTests {
 
     private func error(_ callback: JSON) -> JSON? { callback["error"] }
 
-    // MARK: Good ones
+    // MARK: Valid processes
 
-    @Test("provides its tasks: options go in, results, errors and progress come back, and it gets the caller")
+    @Test("provides its tasks: it receives options and caller, and sends results, errors and progress")
     func calls() throws {
         var process = PluginInPython()
         process.call = """
@@ -44,7 +44,7 @@ struct PluginProcessTests {
         }
     }
 
-    @Test("says itself what its manifest leaves out, and is handed its section of the configuration")
+    @Test("declares itself what its manifest omits, and receives its section of the configuration")
     func hello() throws {
         let folder = try TemporaryFolder()
         try folder.write(
@@ -72,7 +72,7 @@ struct PluginProcessTests {
         }
     }
 
-    @Test("calls other tasks on behalf of its caller, publishes, and its figures and lines are shown")
+    @Test("calls tasks on behalf of its caller, publishes events, and sends metrics and log lines")
     func ownCalls() throws {
         var process = PluginInPython()
         process.call = """
@@ -101,7 +101,7 @@ struct PluginProcessTests {
 
     // MARK: Faults
 
-    @Test("that crashes ends its own calls at once; those that were not handed over wait for its next start")
+    @Test("that crashes fails its own calls at once; calls not yet sent to it wait for its next start")
     func crash() throws {
         var process = PluginInPython(call: "os.kill(os.getpid(), signal.SIGSEGV)")
         process.settings = ""
@@ -120,7 +120,7 @@ struct PluginProcessTests {
         }
     }
 
-    @Test("that crashes again and again is given up, and bridge.plugin.reload brings it back")
+    @Test("that crashes repeatedly is abandoned, and bridge.plugin.reload starts it again")
     func crashLoop() throws {
         try withPluginProcess(PluginInPython(call: "os._exit(3)")) { _, client in
             for round in 1...5 {
@@ -135,7 +135,7 @@ struct PluginProcessTests {
     }
 
     @Test(
-        "that says what is no message is killed, and its calls end with the reason",
+        "that sends an invalid message is killed, and its calls fail",
         arguments: [
             #"f.write("garbage\n"); f.flush(); signal.pause()"#,
             #"s.sendall(b"x" * (2 << 20)); signal.pause()"#,
@@ -168,19 +168,19 @@ struct PluginProcessTests {
         }
     }
 
-    @Test("that answers twice, or what nobody asked, harms nobody")
+    @Test("that answers twice, or without a call, affects no other call")
     func strayAnswers() throws {
         let process = PluginInPython(
             call: #"[say({"callbackId": n, "result": n}) for n in (id, id, 999, "x")]"#)
         try withPluginProcess(process) { _, client in
             try client.send(#"{"task":"specimen","callbackId":"c"}"#)
             #expect(try client.receive()["callbackId"] == "c")
-            // The others come behind it.
+            // The other answers follow.
             try client.result("bridge.status") { $0["droppedReplies"] == 3 }
         }
     }
 
-    @Test("that leaves a process behind takes it along")
+    @Test("that leaves a child process ends together with it")
     func leftBehind() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("pid")
@@ -198,12 +198,12 @@ struct PluginProcessTests {
             #expect(error(try client.call("specimen"))?["code"] == "plugin.crashed")
             let pid = try #require(Int32(contents(of: file)))
             try awaitEnd(of: pid)
-            // Where nobody reaps it, it is there, and runs no more.
+            // An ended process that is not reaped remains as a zombie.
             #expect(kill(pid, 0) != 0 || contents(of: "/proc/\(pid)/stat").contains(") Z "))
         }
     }
 
-    @Test("inherits nothing but its socket, and has the limits that its manifest says")
+    @Test("inherits only its socket, and has the limits of its manifest")
     func inheritance() throws {
         var process = PluginInPython()
         process.settings = """
@@ -221,7 +221,7 @@ struct PluginProcessTests {
         try withPluginProcess(process) { _, client in
             let seen = try client.result("specimen")
             #expect(seen[0] == [0, 1, 2, 3])
-            // A python that is a shell's script, as version managers have them, adds variables of its own.
+            // A python that is a shell script, as with version managers, adds its own variables.
             let others = ["PYENV", "_", "SHLVL", "PWD", "OLDPWD"]
             let names = (seen[1]?.arrayValue?.compactMap(\.stringValue) ?? []).filter { name in
                 !others.contains { name.hasPrefix($0) }
@@ -235,7 +235,7 @@ struct PluginProcessTests {
         }
     }
 
-    @Test("ends with the daemon, whether it listens or not")
+    @Test("ends with the daemon, even if it ignores SIGTERM")
     func end() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("pid")

@@ -2,14 +2,14 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("What a plugin sends and gets no answer to", .blocking)
+@Suite("Messages of a plugin that get no answer", .blocking)
 struct PluginSendingTests {
-    /// What somebody who subscribes now gets at once.
+    /// Returns the retained events that a new subscriber receives.
     private func kept(_ daemon: DaemonProcess) throws -> [JSON] {
         let client = try daemon.connect()
         defer { client.close() }
         _ = try client.result("bridge.subscribe", ["events": ["fixture.kept.*"]])
-        // Retained events come before the callback of a later call.
+        // Retained events precede the callback of a later call.
         try client.send(#"{"task":"bridge.ping","callbackId":"end"}"#)
         var events: [JSON] = []
         while true {
@@ -23,7 +23,7 @@ struct PluginSendingTests {
         ["event": .string("fixture.kept.\(number)"), "retained": true, "data": data]
     }
 
-    @Test("is a retained event for later subscribers, until it is forgotten", arguments: ["none", "process"])
+    @Test("are retained events for later subscribers, until the plugin removes them", arguments: ["none", "process"])
     func retained(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
             _ = try client.result("fixture.retain", ["numbers": [1]])
@@ -34,7 +34,7 @@ struct PluginSendingTests {
         }
     }
 
-    @Test("is at most 256 retained events, and what is too much is not sent", arguments: ["none", "process"])
+    @Test("are at most 256 retained events, and further ones are not sent", arguments: ["none", "process"])
     func bounded(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
             let numbers = JSON.array((1...257).map { .number(JSONNumber($0)) })
@@ -44,7 +44,7 @@ struct PluginSendingTests {
         }
     }
 
-    @Test("is kept no longer than the plugin, also across a reload", arguments: ["none", "process"])
+    @Test("are retained until the plugin is unloaded, also across a reload", arguments: ["none", "process"])
     func unloaded(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
             _ = try client.result("fixture.retain", ["numbers": [1]])
@@ -55,7 +55,7 @@ struct PluginSendingTests {
         }
     }
 
-    @Test("is a call of another task", arguments: ["none", "process"])
+    @Test("are calls of other tasks", arguments: ["none", "process"])
     func notifies(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
             let provider = try daemon.connect()

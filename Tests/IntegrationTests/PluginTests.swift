@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Plugins in the daemon", .blocking)
 struct PluginTests {
-    @Test("a library that cannot be used is reported by file and reason, and the others work")
+    @Test("an invalid library is reported with its file and the reason, and the others work")
     func refusals() throws {
         let folder = try TemporaryFolder()
         try PluginInC(name: "good").build(in: folder, as: "1-good.so")
@@ -49,7 +49,7 @@ struct PluginTests {
     }
 
     @Test(
-        "a library that belongs to somebody else is refused",
+        "a library that belongs to another user is refused",
         .enabled(if: geteuid() == 0, "only root can give one away"))
     func foreignOwner() throws {
         let folder = try TemporaryFolder()
@@ -61,7 +61,7 @@ struct PluginTests {
         }
     }
 
-    @Test("the daemon does not start without a required launch worker, and names it")
+    @Test("the daemon does not start if a required launch worker fails, and names it")
     func requiredWorker() throws {
         let folder = try TemporaryFolder()
         let workers = #"[{"name":"specimen.prepare","phase":"beforeListening"}]"#
@@ -75,7 +75,7 @@ struct PluginTests {
         #expect(!exists(home.socketPath))
     }
 
-    @Test("the daemon starts without an optional launch worker, and shows what became of it")
+    @Test("the daemon starts if an optional launch worker fails, and reports its state")
     func optionalWorker() throws {
         let folder = try TemporaryFolder()
         let workers = #"[{"name":"specimen.prepare","phase":"beforeListening","required":false}]"#
@@ -92,7 +92,7 @@ struct PluginTests {
     }
 
     @Test(
-        "launch workers that wait for each other, or for nobody, are named, and the daemon does not start",
+        "launch workers with a cyclic or unknown dependency are named, and the daemon does not start",
         arguments: [
             (
                 #"[{"name":"a","phase":"beforeListening","after":["b"]},{"name":"b","phase":"beforeListening","after":["a"]}]"#,
@@ -108,7 +108,7 @@ struct PluginTests {
         #expect(daemon.log.contains(reason))
     }
 
-    @Test("one that does not start is left out, and the others work")
+    @Test("a plugin that does not start is omitted, and the others work")
     func failingStart() throws {
         let folder = try TemporaryFolder()
         let failure = """
@@ -125,7 +125,7 @@ struct PluginTests {
         }
     }
 
-    @Test("those that the configuration disables are not started")
+    @Test("plugins that the configuration disables are not started")
     func disabled() throws {
         let folder = try TemporaryFolder()
         try PluginInC(name: "one", task: "one").build(in: folder)
@@ -137,11 +137,11 @@ struct PluginTests {
         }
     }
 
-    // MARK: The law, across the boundary
+    // MARK: The contract, across the boundary
 
     static let isolations = ["none", "process"]
 
-    /// Calls the task of a plugin that works like this, once.
+    /// Calls the task of a plugin in C once. Returns the callback and a later status.
     private func callback(
         call: String, definitions: String = "", timeout: Int = 60_000, isolation: String
     ) throws -> (JSON, status: JSON) {
@@ -151,7 +151,7 @@ struct PluginTests {
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","callbackId":1,"timeout":\#(timeout)}"#)
             let callback = try client.receive()
-            // Nothing else came: the next message is the next call's.
+            // No other message arrived: the next one is the callback of the next call.
             let status = try client.result("bridge.status")
             return (callback, status)
         }
@@ -169,14 +169,14 @@ struct PluginTests {
         #expect(status["droppedReplies"] == 1)
     }
 
-    @Test("a call that is never answered ends when its time is over", arguments: isolations)
+    @Test("a call that is never answered ends with call.timeout", arguments: isolations)
     func noReply(isolation: String) throws {
         let (callback, _) = try callback(call: "", timeout: 20, isolation: isolation)
         #expect(callback["error"]?["code"] == "call.timeout")
     }
 
     @Test(
-        "an answer that is no JSON ends the call with an error", arguments: ["", "tru", "1 2", "{\\\"a\\\":}"],
+        "an answer that is not JSON fails the call", arguments: ["", "tru", "1 2", "{\\\"a\\\":}"],
         isolations)
     func invalidReply(result: String, isolation: String) throws {
         let (callback, _) = try callback(
@@ -184,7 +184,7 @@ struct PluginTests {
         #expect(callback["error"]?["code"] == "reply.invalid")
     }
 
-    @Test("an answer may come from any thread", arguments: isolations)
+    @Test("an answer may be sent from any thread", arguments: isolations)
     func otherThread(isolation: String) throws {
         let definitions = """
             static void *answer(void *call) {
@@ -202,7 +202,7 @@ struct PluginTests {
     }
 
     @Test(
-        "what a plugin puts into the main queue, as @MainActor code does, runs on the main thread",
+        "work that a plugin adds to the main queue, like @MainActor code, runs on the main thread",
         arguments: isolations)
     func mainQueue(isolation: String) throws {
         let definitions = """
@@ -227,7 +227,7 @@ struct PluginTests {
         }
     }
 
-    @Test("the example in C counts, with progress")
+    @Test("the example in C counts and reports progress")
     func counter() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Plugins whose files change, where plugin_watch is true", .blocking)
+@Suite("Plugins whose files change, with plugin_watch", .blocking)
 struct PluginWatchTests {
     @Test(
-        "where plugin_watch is true, a file that comes is loaded, one that changes loaded again, one that goes unloaded",
+        "a new plugin file is loaded, a changed file reloads its plugin, a removed file unloads it",
         arguments: SpecimenKind.allCases)
     func watched(kind: SpecimenKind) throws {
         let folder = try TemporaryFolder()
@@ -38,7 +38,7 @@ struct PluginWatchTests {
         }
     }
 
-    @Test("a plugin process is loaded again when the program changes that its manifest names")
+    @Test("a plugin process is reloaded when the program of its manifest changes")
     func watchedProgram() throws {
         let folder = try TemporaryFolder()
         try PluginInPython(call: #"say({"callbackId": id, "result": "old"})"#).write(to: folder)

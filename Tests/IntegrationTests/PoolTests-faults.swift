@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension PoolTests {
-    @Test("loses only the call of the process that crashed; the others go on, and another one is started")
+    @Test("loses only the call of the process that crashed; the others continue, and a new process starts")
     func crash() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
@@ -23,7 +23,7 @@ extension PoolTests {
         }
     }
 
-    @Test("whose processes crash again and again is given up, and a reload brings it back")
+    @Test("whose processes crash repeatedly is abandoned, and a reload starts it again")
     func crashLoop() throws {
         try withPool(pluginProcess("min = 2\nmax = 2")) { _, client in
             var codes: [String] = []
@@ -47,7 +47,7 @@ extension PoolTests {
                 try sendCalls(0..<20, at: gate, client)
                 try client.send(#"{"task":"bridge.plugin.reload","options":{"name":"specimen"},"callbackId":"r"}"#)
                 try sendCalls(20..<40, at: gate, client)
-                // Once this is answered, the daemon has all of them.
+                // When this call is answered, the daemon has received all calls.
                 _ = try client.result("bridge.ping")
                 gate.open()
                 let callbacks = try (0..<41).map { _ in try client.receive() }
@@ -57,7 +57,7 @@ extension PoolTests {
         }
     }
 
-    @Test("of a library is what its section says")
+    @Test("of a library has the settings of its section")
     func library() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
@@ -80,7 +80,7 @@ extension PoolTests {
         }
     }
 
-    @Test("without any to be there comes back after its last one crashed, for the calls that come then")
+    @Test("without a minimum starts a process for calls that arrive after its last one crashed")
     func crashOfTheOnlyOne() throws {
         try withPool(pluginProcess("max = 2")) { _, client in
             #expect(try client.call("specimen", "crash")["error"]?["code"] == "plugin.crashed")
@@ -89,7 +89,7 @@ extension PoolTests {
         }
     }
 
-    @Test("of which there is no process at the moment is loaded again, and its configuration read again, all the same")
+    @Test("without a current process can still be reloaded, and its configuration too")
     func reloadWithoutProcess() throws {
         let folder = try TemporaryFolder()
         var process = pluginProcess("max = 2\nidle = \"100ms\"")
@@ -123,12 +123,12 @@ extension PoolTests {
         try withPool(process) { _, client in
             for id in 0..<60 { try client.send(#"{"task":"specimen","callbackId":\#(id)}"#) }
             let counts = try (0..<60).compactMap { _ in try client.receive()["result"]?.int64Value }
-            // One that is on its way out is there for a moment still, for each that takes its place.
+            // Each process that is being replaced may still exist for a moment beside its successor.
             #expect(counts.count == 60 && counts.allSatisfy { $0 <= 6 }, "\(counts)")
         }
     }
 
-    @Test("whose process is replaced in the moment in which its plugin is unloaded goes, and the daemon ends")
+    @Test("whose process is replaced during an unload of its plugin ends, and so does the daemon")
     func unloadedWhileWorn() throws {
         let folder = try TemporaryFolder()
         try pluginProcess("min = 1\nmax = 1\nuses = 1").write(to: folder)
@@ -150,7 +150,7 @@ extension PoolTests {
         }
     }
 
-    @Test("takes a process from a caller who has gone, and replaces it where it works on nevertheless")
+    @Test("replaces a process that continues to work after its call timed out")
     func overdue() throws {
         var process = pluginProcess("min = 1\nmax = 1")
         process.call = #"say({"callbackId": id, "result": os.getpid()}) if m["options"] != "never" else None"#
@@ -167,7 +167,7 @@ extension PoolTests {
         }
     }
 
-    @Test("whose processes fall together is started again: that is one fault, not many")
+    @Test("whose processes end at the same time starts again: this counts as one crash")
     func fallTogether() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

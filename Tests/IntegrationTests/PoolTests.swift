@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A pool of a plugin's processes", .blocking)
+@Suite("A pool of plugin processes", .blocking)
 struct PoolTests {
-    /// A plugin that answers with its process's id. Where its options are the path of a gate, it waits there first.
+    /// Returns a plugin that answers with its process ID. If the options are the path of a gate, it first waits there.
     func pluginProcess(_ pool: String) -> PluginInPython {
         var process = PluginInPython(settings: "[pool]\n\(pool)")
         process.start = "state = []"
@@ -29,7 +29,7 @@ struct PoolTests {
         return try withDaemon(pluginDirectory: folder.path) { daemon in try body(daemon, daemon.connect()) }
     }
 
-    /// Calls the task once for each number; the calls wait at the gate.
+    /// Calls the task once for each id; the calls wait at the gate.
     func sendCalls(_ numbers: some Sequence<Int>, at gate: Gate, _ client: Wire) throws {
         for id in numbers {
             try client.send([
@@ -38,13 +38,13 @@ struct PoolTests {
         }
     }
 
-    /// What the pool says of itself, once it is as wanted.
+    /// Returns the state of the pool in bridge.plugins, as soon as it satisfies the condition.
     @discardableResult
     func pool(_ client: Wire, until isWanted: (JSON) -> Bool = { _ in true }) throws -> JSON? {
         try client.result("bridge.plugins") { isWanted($0["plugins"]?[0]?["pool"] ?? .null) }["plugins"]?[0]?["pool"]
     }
 
-    @Test("starts its minimum of processes ahead, by a launch worker, and reports them")
+    @Test("starts its minimum of processes in advance, by a launch worker, and reports them")
     func prewarmed() throws {
         try withPool(pluginProcess("min = 3\nmax = 4")) { _, client in
             let full = try pool(client) { $0["reusable"] == 3 }
@@ -64,7 +64,7 @@ struct PoolTests {
         }
     }
 
-    @Test("gives each call a process for itself, starts others up to the most, and lets the rest wait")
+    @Test("gives each call its own process, starts others up to the maximum, and lets other calls wait")
     func maximum() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
@@ -82,7 +82,7 @@ struct PoolTests {
         }
     }
 
-    @Test("ends those beyond the fewest that nobody has needed for a while, and starts others when they are needed")
+    @Test("ends processes above the minimum after an idle time, and starts others when they are needed")
     func idle() throws {
         let folder = try TemporaryFolder()
         try withPool(pluginProcess("min = 1\nmax = 4\nidle = \"200ms\"")) { _, client in
@@ -100,7 +100,7 @@ struct PoolTests {
         }
     }
 
-    @Test("without any started ahead starts one for the call that needs it")
+    @Test("without a minimum starts a process for the first call")
     func cold() throws {
         try withPool(pluginProcess("max = 1")) { _, client in
             _ = try #require(try client.result("specimen").int64Value)
@@ -108,7 +108,7 @@ struct PoolTests {
         }
     }
 
-    @Test("has a process forget its last caller before the next one has it")
+    @Test("cleans a process between two callers")
     func clean() throws {
         var process = pluginProcess("min = 1\nmax = 1")
         process.clean = "state.clear()"
@@ -117,14 +117,14 @@ struct PoolTests {
             #expect(try client.result("specimen", "kept") == 0)
             #expect(try client.result("specimen") == pid)
         }
-        // One that does not know how is given on as it is.
+        // A process that does not implement this is reused as it is.
         try withPool(pluginProcess("min = 1\nmax = 1")) { _, client in
             _ = try client.result("specimen", "keep")
             #expect(try client.result("specimen", "kept") == 1)
         }
     }
 
-    @Test("kills a process that does not get clean, and calls go on")
+    @Test("kills a process that fails to clean itself, and calls continue")
     func dirty() throws {
         var process = pluginProcess("min = 1\nmax = 1")
         process.clean = #"return say({"callbackId": id, "error": {"code": "x.stuck", "message": "It is stuck."}})"#
@@ -135,7 +135,7 @@ struct PoolTests {
         }
     }
 
-    @Test("replaces a process that was given away so often, or has grown so much")
+    @Test("replaces a process after the maximum of uses or growth")
     func worn() throws {
         try withPool(pluginProcess("min = 1\nmax = 1\nuses = 2")) { _, client in
             let pids = try (0..<6).map { _ in try client.result("specimen") }
@@ -151,7 +151,7 @@ struct PoolTests {
         }
     }
 
-    @Test("gives a process to a session from its first call to its end, and then to another")
+    @Test("reserves a process for a session from its first call to its end, then for another session")
     func perSession() throws {
         var process = pluginProcess("min = 1\nmax = 2\nper = \"session\"")
         process.clean = "state.clear()"
@@ -174,7 +174,7 @@ struct PoolTests {
         }
     }
 
-    @Test("notifies each process of the open sessions once it takes calls, and not before")
+    @Test("notifies each process of the open sessions after its start, and not before")
     func sessions() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
@@ -205,7 +205,7 @@ struct PoolTests {
     }
 
     @Test(
-        "whose settings make no sense is refused with their place",
+        "with invalid settings is refused, and the error names the setting",
         arguments: [
             ("pool = 3", "plugins.specimen.pool"), ("pool = { min = 1 }", "plugins.specimen.pool.max"),
             ("pool = { max = 0 }", "plugins.specimen.pool.max"),
@@ -225,7 +225,7 @@ struct PoolTests {
         #expect(daemon.log.contains("trestled.toml:2:") && daemon.log.contains("\(key): expected "), "\(daemon.log)")
     }
 
-    @Test("of a plugin in the daemon's own process is refused: there are no processes of it")
+    @Test("of a plugin in the daemon's own process is refused, since this has no processes")
     func inProcess() throws {
         let folder = try TemporaryFolder()
         try PluginInC().build(in: folder)

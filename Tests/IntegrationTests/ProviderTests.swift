@@ -1,9 +1,9 @@
 import BridgeJSON
 import Testing
 
-@Suite("A task that one client provides to another", .blocking)
+@Suite("A task that one client provides to others", .blocking)
 struct ProviderTests {
-    /// A provider of the task "scan", and a client.
+    /// Runs `body` with a provider of the task "scan" and a client.
     private func withProvider(_ body: (_ provider: Wire, _ client: Wire, DaemonProcess) throws -> Void) throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -12,7 +12,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("is called with its options and its caller, and its result comes back")
+    @Test("receives its options and its caller, and its result is returned")
     func call() throws {
         try withProvider { provider, client, _ in
             let session = try #require(try client.result("bridge.hello")["session"])
@@ -28,7 +28,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("reports its progress, numbered and before the callback")
+    @Test("reports progress, numbered and before the callback")
     func progress() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1,"progress":true}"#)
@@ -43,7 +43,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("gets a cancel; its answer after that is dropped")
+    @Test("receives a cancellation; its answer after that is dropped")
     func cancel() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1}"#)
@@ -54,13 +54,13 @@ struct ProviderTests {
             #expect(callback["error"]?["data"]?["started"] == true)
             #expect(try provider.receive() == ["cancel": id])
             try provider.send(["callbackId": id, "result": "late"])
-            // The provider's next call is answered after that: the late answer has been dropped by then.
+            // The provider's next call is answered later: the late answer has been dropped by then.
             #expect(try provider.result("bridge.status")["droppedReplies"] == 1)
             #expect(client.lineAtHand() == nil)
         }
     }
 
-    @Test("ends with call.timeout past its deadline, and its provider is notified")
+    @Test("ends with call.timeout after its deadline, and its provider is notified")
     func timeout() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1,"timeout":20}"#)
@@ -72,7 +72,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("fails as its provider says")
+    @Test("fails with the error of its provider")
     func failure() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1}"#)
@@ -83,7 +83,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("ends with provider.closed when its provider dies, and is there no more")
+    @Test("ends with provider.closed when its provider disconnects, and is no longer provided")
     func providerDies() throws {
         try withProvider { provider, client, _ in
             for id in 1...3 { try client.send(#"{"task":"scan","callbackId":\#(id)}"#) }
@@ -96,7 +96,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("ends with provider.closed when its provider ends its input, which could not answer any more")
+    @Test("ends with provider.closed when its provider closes its sending side")
     func providerHalfCloses() throws {
         try withProvider { provider, client, _ in
             try client.send(#"{"task":"scan","callbackId":1}"#)
@@ -107,7 +107,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("goes to the newest of several providers, or to the session that the call names")
+    @Test("goes to the newest of several providers, or to the session that the call specifies")
     func several() throws {
         try withProvider { older, client, daemon in
             let newer = try daemon.connect()
@@ -120,7 +120,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("can be called while many callers wait, each gets its own callback")
+    @Test("can be called by many clients at once, each of which gets its own callback")
     func manyCallers() throws {
         try withProvider { provider, _, daemon in
             let clients = try (0..<50).map { _ in try daemon.connect() }

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("Quotas", .blocking)
 struct QuotaTests {
-    @Test("One connection too many of a uid gets the error and is closed; the others stay, and the log has one line")
+    @Test("A uid that exceeds its connections gets an error and a close; its others stay, and one log line appears")
     func connections() throws {
         try withDaemon("[quotas]\nuid_connections = 3\ntrusted_factor = 1") { daemon in
             let first = try daemon.connect()
-            // Whoever looked whether the daemon is there has gone.
+            // The connection that checked whether the daemon is ready has closed.
             try first.result("bridge.sessions") { $0["sessions"]?.arrayValue?.count == 1 }
             let clients = try [first] + (0..<2).map { _ in try daemon.connect() }
             for client in clients { #expect(try client.result("Echo", 1) == 1) }
@@ -23,14 +23,14 @@ struct QuotaTests {
             for client in clients { #expect(try client.result("Echo", 2) == 2) }
             #expect(daemon.log.split(separator: "as many as it may (quotas.uid_connections)").count == 2)
             clients[0].close()
-            // When the closed connection no longer counts is for the loop to see.
+            // The loop determines when the closed connection no longer counts.
             let deadline = Deadline()
             while (try? daemon.connect().call("Echo", 3))?["result"] != 3, !deadline.isOver {}
             #expect(!deadline.isOver)
         }
     }
 
-    @Test("A flood beyond the rate is answered call by call, each once, with a time after which it is taken")
+    @Test("A flood above the rate is answered call by call, each once, with a time for a retry")
     func rate() throws {
         try withDaemon("[quotas]\nsession_calls_per_second = 100\nsession_calls_burst = 50") { daemon in
             let (client, other) = (try daemon.connect(), try daemon.connect())
@@ -47,7 +47,7 @@ struct QuotaTests {
         }
     }
 
-    @Test("Another bound holds after a reload, for sessions that there are")
+    @Test("A changed quota applies to open sessions after a reload")
     func reload() throws {
         let home = try DaemonHome()
         try withDaemon(in: home) { daemon in
@@ -64,13 +64,14 @@ struct QuotaTests {
 
     // MARK: Memory
 
-    /// The formula of docs/operations.md, for what is set below; what the daemon has before anybody comes is taken off.
+    /// The formula of docs/operations.md with the settings below, without the memory that the daemon uses before the
+    /// first client.
     private static let sessions = 48
     static let queuedBytes = 16 << 20
     static let messageBytes = 1 << 20
     private static let bound = 2 * (queuedBytes + messageBytes) + sessions * (384 << 10) + 4 * messageBytes + (24 << 20)
 
-    @Test("Memory stays within the formula, whatever clients leave unread, and whatever lines they leave unfinished")
+    @Test("Memory stays within the formula, whatever clients leave unread and whatever lines they leave unfinished")
     func memory() throws {
         let configuration = """
             [limits]
@@ -84,7 +85,8 @@ struct QuotaTests {
             #expect(try watcher.result("Echo", 1) == 1)
             let before = Self.memory(of: daemon.pid)
             let half = Self.sessions / 2
-            // Without quotas these would be held for: half of them 5 MiB of answers each, half of them a line of 1 MiB.
+            // Without quotas the daemon would hold 5 MiB of answers for each reader and a line of 1 MiB for each
+            // writer.
             let readers = try (0..<half).map { _ in try daemon.connect() }
             let writers = try (0..<half).map { _ in try daemon.connect() }
             let filling = String(repeating: "x", count: 900 << 10)
@@ -105,13 +107,13 @@ struct QuotaTests {
                     unfinishedSent[index] += count
                     if count > 0 { isMoving = true }
                 }
-                // The daemon has looked at all that was sent once it answers this.
+                // The daemon has processed everything that was sent before it answers this call.
                 _ = try watcher.call("bridge.ping")
                 #expect(Self.memory(of: daemon.pid) - before <= Self.bound)
             }
             let status = try watcher.result("bridge.status")
             #expect((status["quotaRefusals"]?["queued_bytes"]?.int64Value ?? 0) > 0, "\(status.text)")
-            // Every line is answered all the same once it is whole, and read.
+            // Every line is still answered once it is complete and has been read.
             for (index, writer) in writers.enumerated() where unfinishedSent[index] == unfinished.count {
                 try writer.send(bytes: Array("\"}\n".utf8))
                 let answer = try writer.receive()
@@ -126,14 +128,14 @@ struct QuotaTests {
         }
     }
 
-    // MARK: Texts that are kept
+    // MARK: Texts that are stored
 
     static let tasksOfEach = 12
     static let patternsOfEach = 256
     static let descriptionBytes = 128 << 20
 
-    /// Waits until a daemon has returned the memory that clients took beyond what it had before. It does so two seconds
-    /// after the last of them has gone.
+    /// Waits until the daemon has released the memory that it allocated for clients. It does so two seconds after the
+    /// last of them has disconnected.
     static func awaitRelease(_ pid: pid_t, _ before: Int) {
         let deadline = Deadline()
         while memory(of: pid) - before > 32 << 20, !deadline.isOver { poll(nil, 0, 20) }
@@ -141,7 +143,7 @@ struct QuotaTests {
         #expect(left <= 32 << 20, "\(left >> 20) MiB")
     }
 
-    /// Has as many and as long events retained as there may be.
+    /// Retains the maximum number of events, with the maximum number of bytes.
     func retainEvents(_ client: Wire) throws {
         let data = JSON.string(String(repeating: "x", count: (4 << 20) / 1_024 - 16))
         for number in 0..<1_024 {
@@ -151,9 +153,10 @@ struct QuotaTests {
         #expect(more["error"]?["code"] == "quota.exceeded")
     }
 
-    /// Says and provides and listens to as much as a session may, in the longest words. Longer ones are refused.
+    /// Registers, describes and subscribes as much as a session may, with texts of the maximum length. Longer texts are
+    /// refused.
     ///
-    /// - Returns: The bytes of the schemas that were taken.
+    /// - Returns: The bytes of the schemas that the daemon accepted.
     @discardableResult
     func leaveTexts(_ client: Wire, _ number: Int) throws -> Int {
         var taken = 0
@@ -169,9 +172,9 @@ struct QuotaTests {
             let name = "t\(number).\(index)."
             return .string(name + String(repeating: "x", count: 128 - name.utf8.count))
         }
-        // As values a schema like this takes thirty times its text.
+        // Parsed into values, a schema like this takes thirty times the size of its text.
         let examples = #""result":{"examples":[\#(Array(repeating: "[0]", count: 15_000).joined(separator: ","))]}"#
-        // Options are checked by a form of it that is several times as long: a schema for each four bytes.
+        // Options are checked by a compiled form that is several times as long: one schema for each four bytes.
         let elements = Array(repeating: "{}", count: 20_000).joined(separator: ",")
         let options = #""options":{"prefixItems":[\#(elements)]}"#
         for index in 0..<Self.tasksOfEach {
@@ -183,7 +186,7 @@ struct QuotaTests {
             let answer = try client.receive { $0["callbackId"] == "r" }
             let quota = answer["error"]?["data"]?["quota"]
             #expect(answer["result"] != nil || quota == "description_bytes", "\(answer.text)")
-            // What is refused once has no room in the next sessions either.
+            // After one refusal there is no space for the next sessions either.
             guard answer["result"] != nil else { break }
             taken += schema.utf8.count
         }
@@ -191,7 +194,7 @@ struct QuotaTests {
         return taken
     }
 
-    /// What a process has in memory of its own.
+    /// Returns the size of the anonymous memory of a process in bytes.
     static func memory(of pid: pid_t) -> Int {
         let line = contents(of: "/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
         return (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10

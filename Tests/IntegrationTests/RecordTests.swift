@@ -26,12 +26,12 @@ struct RecordTests {
         _ = try client.result("persistence.query", ["table": "t"])
         _ = try client.result("Echo", .string(String(repeating: "long ", count: 1_000)))
         _ = try client.call("persistence.read", ["table": "t", "key": "none"])
-        // Of which nobody hears; then one that is not sent again, because of its secret.
+        // First a call without a callback, then one that is not replayed because of its secret.
         try client.send(#"{"task":"Echo","options":1}"#)
         _ = try client.result("Echo", ["password": "hunter2"])
     }
 
-    @Test("What was recorded ends in the same way on a fresh daemon; where it does not, its position is shown")
+    @Test("A recording replays with the same outcomes on a fresh daemon; differences are shown with their position")
     func replay() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("r.jsonl")
@@ -77,7 +77,7 @@ struct RecordTests {
         }
     }
 
-    @Test("Nothing of passwords and tokens is in a recording, whatever passes")
+    @Test("A recording contains no passwords and no tokens")
     func secrets() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("r.jsonl")
@@ -97,7 +97,7 @@ struct RecordTests {
         #expect(!recording.contains("hunter2") && !recording.contains(token))
     }
 
-    @Test("A call with a stream is recorded without the stream's name, and is not sent again")
+    @Test("A call with a stream is recorded without the name of the stream, and is not replayed")
     func streams() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("r.jsonl")
@@ -128,7 +128,7 @@ struct RecordTests {
         }
     }
 
-    @Test("Tasks that clients provided are sent again where somebody provides them now")
+    @Test("Tasks that clients provided are replayed if a client provides them now")
     func provided() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("r.jsonl")
@@ -157,7 +157,7 @@ struct RecordTests {
         }
     }
 
-    @Test("record ends by itself after its time, refuses to replace a file, and keeps what it has when the daemon ends")
+    @Test("record ends after its duration, refuses to replace a file, and keeps its lines when the daemon ends")
     func record() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()
@@ -179,7 +179,7 @@ struct RecordTests {
         }
     }
 
-    @Test("A file that is no recording is refused with the line and what was expected there")
+    @Test("A file that is not a recording is refused with the line and the expectation")
     func faults() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()

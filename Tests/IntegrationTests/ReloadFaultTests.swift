@@ -2,9 +2,9 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-@Suite("A configuration that is read again while a plugin has no process", .blocking)
+@Suite("A configuration that is reloaded while a plugin has no process", .blocking)
 struct ReloadFaultTests {
-    /// A daemon whose plugin `specimen` was given up.
+    /// Runs `body` with a daemon whose plugin `specimen` was abandoned after crashes.
     private func withGivenUpProcess(_ body: (DaemonProcess, Wire) throws -> Void) throws {
         let folder = try TemporaryFolder()
         try PluginInPython(call: "os._exit(3)").write(to: folder)
@@ -17,7 +17,7 @@ struct ReloadFaultTests {
         }
     }
 
-    @Test("holds all the same, where that plugin's section is as it was")
+    @Test("is applied if the section of this plugin is unchanged")
     func sectionAsItWas() throws {
         try withGivenUpProcess { daemon, client in
             try daemon.home.write(configuration: "log_level = \"error\"\n[plugins.specimen]\nx = 1")
@@ -27,27 +27,27 @@ struct ReloadFaultTests {
         }
     }
 
-    @Test("is refused where that plugin's section has changed, because nobody can say whether it is good")
+    @Test("is refused if the section of this plugin has changed, since the plugin cannot check it")
     func changedSection() throws {
         try withGivenUpProcess { daemon, client in
             try daemon.home.write(configuration: "[plugins.specimen]\nx = 2")
             let error = try client.call("bridge.reload")["error"]
             #expect(error?["code"] == "configuration.invalid")
             #expect(error?["data"]?["problems"]?[0]?["key"] == "plugins.specimen")
-            // The plugin can be asked again once it is there again.
+            // The plugin can check its section again once it is running.
             #expect(try client.result("bridge.plugin.reload", ["name": "specimen"])["version"] == "1")
             #expect(try client.result("specimen.good", 1) == 1)
             #expect(try client.call("bridge.reload")["error"] == nil)
         }
     }
 
-    @Test("has no say in what the next process gets, where the process before refused it")
+    @Test("does not change the section of the next process if the previous process refused it")
     func refusedSection() throws {
         let folder = try TemporaryFolder()
         var process = PluginInPython()
         process.hello = #"{"reloadable": True}"#
         process.start = "section = None"
-        // It finds fault with a section only when it is to take it.
+        // The plugin accepts a section in its check and refuses it when it must apply it.
         process.other = """
             if task == "plugin.configure": section = m["options"]
             if task == "plugin.reconfigure":

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ReloadTests {
-    @Test("reaches plugins that can change at work; where one of them refuses, none has changed")
+    @Test("changes reloadable plugins; if one plugin refuses its section, none changes")
     func plugins() throws {
         try withDaemon("[plugins.alert]\npresenters = [\"log\"]") { daemon in
             let home = daemon.home
@@ -17,7 +17,7 @@ extension ReloadTests {
             #expect(result["applied"] == ["plugins.alert.presenters"])
             #expect(result["restart"] == ["plugins.persistence.tombstones"])
             #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "presenter.unavailable")
-            // The plugin at fault cannot change at work: its section is checked all the same.
+            // The plugin with the invalid section is not reloadable: its section is checked nevertheless.
             try home.write(
                 configuration:
                     "[plugins.alert]\npresenters = [\"log\"]\n[plugins.persistence]\nfile = \"a/b\"\n[plugins.nobody]\n"
@@ -35,14 +35,14 @@ extension ReloadTests {
                 ])
             #expect(more.contains { $0["line"] == 4 })
             #expect(try client.call("Alert", ["content": "x"])["error"]?["code"] == "presenter.unavailable")
-            // Without its section a plugin has its defaults again.
+            // Without a section, a plugin has its defaults again.
             try home.write(configuration: "")
             #expect(try client.result("bridge.reload")["applied"] == ["plugins.alert.presenters"])
             #expect(try client.result("Alert", ["content": "x"])["presenter"] == "log")
         }
     }
 
-    @Test("takes a plugin's section back from it where another one refuses its own only when it is to take it")
+    @Test("restores a plugin's previous section if another plugin refuses to apply its own")
     func rollBack() throws {
         let folder = try TemporaryFolder()
         try SectionPlugin(name: "first").build(in: folder)
@@ -63,7 +63,7 @@ extension ReloadTests {
         }
     }
 
-    @Test("leaves plugins that know nothing of it alone, and says that they wait for a restart")
+    @Test("leaves plugins without support for it unchanged, and reports that they need a restart")
     func oldPlugins() throws {
         let folder = try TemporaryFolder()
         try PluginInC(size: "offsetof(trestle_plugin, save_sessions)").build(in: folder)

@@ -8,15 +8,15 @@ extension DaemonHome {
 }
 
 extension DaemonProcess {
-    /// Waits until the log has this; `client` passes the time.
+    /// Waits until the log contains the text. Polls the daemon through `client`.
     func awaitLog(_ text: String, _ client: Wire) throws {
         try client.result("bridge.ping", until: { _ in log.contains(text) })
     }
 }
 
-@Suite("A configuration that is read again", .blocking)
+@Suite("A configuration that is reloaded", .blocking)
 struct ReloadTests {
-    @Test("by SIGHUP holds for sessions that are open, and names what waits for a restart")
+    @Test("by SIGHUP applies to open sessions, and the settings that need a restart are named")
     func signal() throws {
         let home = try DaemonHome("limits.calls_in_flight = 1")
         home.logLevel = nil
@@ -40,11 +40,11 @@ struct ReloadTests {
             daemon.signal(SIGHUP)
             let event = try provider.receive { $0["event"] == "daemon.reloaded" }
             let applied: JSON = ["log_level", "call_timeout", "limits.calls_in_flight"]
-            // The flag for the state directory still beats the file.
+            // The flag for the state directory still has precedence over the file.
             #expect(event["data"] == ["applied": applied, "restart": ["plugins.disabled"]])
             #expect(try client.result("Echo", 1) == 1)
             #expect(try client.call("slow")["error"]?["code"] == "call.timeout")
-            // The call that was in flight has the deadline that it began with.
+            // The call that was in flight keeps the deadline that it started with.
             try provider.send(["callbackId": kept, "result": "in time"])
             let answer = try client.receive { $0["callbackId"] == "kept" }
             #expect(answer["result"] == "in time")
@@ -53,7 +53,7 @@ struct ReloadTests {
                 daemon.log.contains(
                     "SIGHUP: read \(file); in force: log_level, call_timeout, limits.calls_in_flight; "
                         + "a restart is needed for plugins.disabled"))
-            // Seen at this level only.
+            // Only visible at this level.
             let before = daemon.log.split(separator: "\n").count { $0.contains(" debug ") }
             #expect(before == 0)
             try provider.send(["callbackId": kept, "result": "too late"])
@@ -61,7 +61,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("by the command says what is in force, what waits, and what will hardly be meant")
+    @Test("by the command is reported with applied settings, settings that need a restart, and warnings")
     func command() throws {
         try withDaemon("log_level = \"info\"") { daemon in
             let home = daemon.home
@@ -73,7 +73,7 @@ struct ReloadTests {
                 let reload = try home.trestle("reload")
                 #expect(reload.end == .exited(0), "\(reload.errors)")
                 let result = try JSON(parsing: reload.output)
-                // What waits is named until the daemon starts again.
+                // Settings that need a restart are named until the daemon restarts.
                 #expect(result["restart"] == ["plugin_dir"])
                 #expect(result["warnings"]?.arrayValue?.count == 1)
                 #expect(
@@ -82,7 +82,7 @@ struct ReloadTests {
                     "\(reload.errors)")
             }
             #expect(daemon.log.contains("\(home.folder.file("trestled.toml")):2:28: limits.event_queue_bytes"))
-            // A file that is gone is as one that says nothing.
+            // A missing file counts as an empty one.
             unlink(home.folder.file("trestled.toml"))
             #expect(
                 try daemon.connect().result("bridge.reload") == [
@@ -91,7 +91,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("and is invalid changes nothing, and is refused with every mistake and its position")
+    @Test("and is invalid changes nothing, and every mistake is reported with its position")
     func refused() throws {
         let home = try DaemonHome("log_level = \"error\"\nlimits.calls_in_flight = 1")
         home.logLevel = nil
@@ -124,13 +124,13 @@ struct ReloadTests {
             #expect(problems.first?["reason"]?.stringValue?.hasPrefix("expected one of") == true)
 
             daemon.signal(SIGHUP)
-            // Each of the three got each mistake.
+            // Each of the three reloads logged each mistake.
             try client.result("bridge.ping") { _ in
                 daemon.log.split(separator: "\n").count { $0.contains("\(file):3:1: sockte: unknown key") } == 3
             }
             #expect(daemon.log.contains("SIGHUP: the configuration is invalid, and nothing was changed"))
             #expect(try client.result("bridge.hello")["limits"]?["callsInFlight"] == 1)
-            // What is not TOML, or not there to be read, is no different.
+            // A file that is not TOML is refused in the same way.
             try home.write(configuration: "log_level = ")
             #expect(try client.call("bridge.reload")["error"]?["data"]?["problems"]?[0]?["line"] == 1)
             #expect(try client.result("bridge.hello")["limits"]?["callsInFlight"] == 1)
@@ -141,7 +141,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("brings the longest message, and what may be unread, to sessions that are open")
+    @Test("applies the limits of messages and unread bytes to open sessions")
     func sessionLimits() throws {
         let home = try DaemonHome("limits.message_bytes = \"2KiB\"\nlimits.unread_bytes = \"4KiB\"")
         try withDaemon(in: home) { daemon in
@@ -149,7 +149,7 @@ struct ReloadTests {
             let text = JSON.string(String(repeating: "x", count: 4_096))
             try client.send(["task": "Echo", "options": text, "callbackId": 1])
             #expect(try client.receive()["error"]?["code"] == "message.too_large")
-            // Nobody reads what comes here: after some of the calls the daemon reads no more of them.
+            // The client does not read: after some calls the daemon stops reading them.
             var sender = Sender(try daemon.connect(), EchoFlood(count: 16 * 1_024, optionsBytes: 1_024))
             try sender.stuff(daemon, boundBytes: 4_096)
             func queuedBytes() throws -> Int64 {
@@ -171,7 +171,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("gives the socket other permissions, and takes those who connect now by other bounds")
+    @Test("changes the permissions of the socket, and the limits for new connections")
     func socket() throws {
         let home = try DaemonHome()
         try withDaemon(in: home) { daemon in
@@ -184,7 +184,7 @@ struct ReloadTests {
             #expect(lstat(home.socketPath, &status) == 0)
             #expect(status.st_mode & 0o777 == 0o666)
             #expect(try daemon.connect().receive()["error"]?["code"] == "busy")
-            // A socket that is not the daemon's any more is nobody's to change: the reload is refused as a whole.
+            // The daemon does not change a socket that is no longer its own: it refuses the whole reload.
             rename(home.socketPath, home.socketPath + ".away")
             try home.write(configuration: "socket_mode = \"0600\"\nlimits.sessions = 9")
             let problem = try client.call("bridge.reload")["error"]?["data"]?["problems"]?[0]
@@ -195,7 +195,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("may be asked for again and again at the same time: each is answered, and no call waits")
+    @Test("repeatedly and concurrently answers each request, and delays no call")
     func many() throws {
         let home = try DaemonHome("limits.sessions = 100")
         try withDaemon(in: home) { daemon in
@@ -210,19 +210,19 @@ struct ReloadTests {
                 daemon.signal(SIGHUP)
                 for client in clients {
                     let answers = [try client.receive(), try client.receive()]
-                    // The call came behind the reload, and was answered before it.
+                    // The call arrived after the reload and was answered before it.
                     #expect(answers.map { $0["callbackId"] } == ["e", "r"])
                     #expect((answers[1]["error"] != nil) == round.isMultiple(of: 3), "\(answers[1].text)")
                 }
             }
             try home.write(configuration: "")
-            // The last signal may be the one that puts this in force; after two more there is nothing left to do.
+            // The last signal may put this in force. After two more reloads no change is left.
             _ = try clients[0].result("bridge.reload")
             #expect(try clients[0].result("bridge.reload")["applied"] == [])
         }
     }
 
-    @Test("is read no more by a daemon that stops, and SIGHUP does not end it")
+    @Test("is ignored by a daemon that stops, and SIGHUP does not end the daemon")
     func draining() throws {
         let home = try DaemonHome()
         try withDaemon(in: home) { daemon in
@@ -246,7 +246,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("while the daemon launches is read once it is ready")
+    @Test("during the launch is read once the daemon is ready")
     func launching() throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

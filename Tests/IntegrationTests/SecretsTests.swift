@@ -7,14 +7,14 @@ import Testing
 struct SecretsTests {
     private static let journalSocket = "/run/systemd/journal/socket"
 
-    /// What a daemon has logged, wherever it went.
+    /// Returns what a daemon has logged to any destination.
     private func logged(_ daemon: DaemonProcess, _ format: String) throws -> String {
         guard format == "journal", exists(Self.journalSocket) else { return daemon.log }
         let journal = try run("/usr/bin/journalctl", ["--all", "--output=json", "_PID=\(daemon.pid)"])
         return journal.output + daemon.log
     }
 
-    @Test("never holds a password, a token or a private task's options", arguments: ["text", "json", "journal"])
+    @Test("never contains a password, a token or the options of a private task", arguments: ["text", "json", "journal"])
     func secrets(format: String) throws {
         let home = try DaemonHome("log_format = \"\(format)\"")
         let secrets = ["hunter2-right", "hunter2-wrong", "hunter2-torn", "hunter2-extra", "hunter2-token"]
@@ -26,7 +26,7 @@ struct SecretsTests {
             token = try #require(login["token"]?.stringValue)
             #expect(try client.call("login", ["user": "ada", "password": "hunter2-wrong"])["error"] != nil)
             #expect(try client.call("login", ["token": "hunter2-token"])["error"] != nil)
-            // Options of a private task that do not fit, in several ways.
+            // Invalid options of a private task, in several forms.
             for options in [
                 ["user": ["hunter2-extra"], "password": "hunter2-wrong"], ["password": ["hunter2-extra"]],
                 "hunter2-extra", ["user": "ada", "password": "hunter2-extra\u{1}", "hunter2-extra": 1],
@@ -34,7 +34,7 @@ struct SecretsTests {
                 #expect(try client.call("login", options)["error"] != nil)
                 #expect(try client.call("login.users.add", options)["error"] != nil)
             }
-            // Lines that are no messages, and one that is an answer to nothing.
+            // Lines that are not messages, and an answer without a call.
             for line in [
                 #"{"task":"login","options":{"user":"ada","password":"hunter2-torn"}"#,
                 #"{"task":"login","options":{"password":"hunter2-torn"},"callbackId":{}}"#,
@@ -44,7 +44,7 @@ struct SecretsTests {
                 #expect(try client.receive()["error"] != nil)
             }
             try client.send(#"{"callbackId":5,"result":"hunter2-torn"}"#)
-            // A client that ends in mid-line and mid-answer.
+            // A client that disconnects in the middle of a line and of an answer.
             let torn = try daemon.connect()
             try torn.send(#"{"task":"login","options":{"user":"ada","password":"hunter2-right"},"callbackId":1}"#)
             try torn.send(bytes: Array(#"{"task":"login","options":{"password":"hunter2-torn"#.utf8))
@@ -54,14 +54,14 @@ struct SecretsTests {
             #expect(try daemon.stop() == .exited(0))
             return try logged(daemon, format)
         }
-        // It does hold something, at the level debug.
+        // The log has content, at the level debug.
         #expect(log.contains("the launch worker plugins.load took"))
         #expect(log.contains("a reply was dropped: a client answered a call that it does not have"))
         #expect(!log.contains("hunter2"))
         for secret in secrets + [token] { #expect(!log.contains(secret)) }
     }
 
-    @Test("is a JSON object in each line, with the session that a line is about")
+    @Test("has a JSON object in each line, with the session that the line concerns")
     func json() throws {
         let home = try DaemonHome("log_format = \"json\"")
         try withDaemon(in: home) { daemon throws in
@@ -81,7 +81,7 @@ struct SecretsTests {
         }
     }
 
-    @Test("names call, task, session and user where a plugin speaks of a call, from whatever thread")
+    @Test("names call, task, session and user in lines that a plugin logs for a call, from any thread")
     func pluginLines() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()

@@ -3,17 +3,17 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a plugin's threads send comes in its order, and before the answer that follows it.
-@Suite("What a thread of a plugin sends", .blocking)
+/// Messages of a plugin's threads arrive in their order, and before the answer that follows them.
+@Suite("Messages from a thread of a plugin", .blocking)
 struct SendingOrderTests {
-    /// A plugin whose task sends ten values of progress and an event from a thread, and answers at once.
+    /// A plugin whose task sends ten progress values and an event from a thread, then answers.
     enum Sender: String, CaseIterable, CustomTestStringConvertible {
         case blocking = "fixture.blocking"
         case lane = "fixture.lane"
         case task = "fixture.task"
-        /// Answers on the loop thread, when the thread is done.
+        /// Answers on the loop thread when the thread is done.
         case c = "specimen"
-        /// Answers in a function that the thread posts.
+        /// Answers in a function that the thread posts to the loop thread.
         case cPost = "poster"
         /// Answers from the thread.
         case cReply = "replier"
@@ -21,7 +21,7 @@ struct SendingOrderTests {
 
         var testDescription: String { rawValue }
 
-        /// Puts it into a plugin directory.
+        /// Writes the plugin to a plugin directory.
         func put(into folder: TemporaryFolder) throws {
             switch self {
             case .blocking, .lane, .task: try HostilePlugin.putFixture(into: folder)
@@ -33,8 +33,8 @@ struct SendingOrderTests {
         }
 
         /// - Parameters:
-        ///   - work: what is done where it may block, with `argument`.
-        ///   - done: what is done on the loop thread then.
+        ///   - work: the C code on a thread that may block, with `argument`.
+        ///   - done: the C code on the loop thread afterwards.
         private func inC(work: String, done: String = "") -> PluginInC {
             PluginInC(
                 name: rawValue, task: rawValue,
@@ -93,7 +93,7 @@ struct SendingOrderTests {
             try folder.write("command = [\"python3\", \"python.py\"]", to: "python.plugin.toml")
         }
 
-        /// The name of the plugin that has the task.
+        /// The name of the plugin that provides the task.
         var plugin: String {
             switch self {
             case .blocking, .lane, .task: "fixture"
@@ -106,14 +106,14 @@ struct SendingOrderTests {
 
     private static let cases = Sender.allCases.flatMap { sender in sender.isolations.map { (sender, $0) } }
 
-    @Test("comes in its order and before the answer, in each of 1,000 calls", arguments: cases)
+    @Test("arrive in their order and before the answer, in each of 1,000 calls", arguments: cases)
     func order(sender: Sender, isolation: Isolation) throws {
         let folder = try TemporaryFolder()
         try sender.put(into: folder)
         try withDaemon(isolation.section(sender.plugin), pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             _ = try client.result("bridge.subscribe", ["events": ["fixture.sent"]])
-            // One after the other, and several at once.
+            // Sends single calls, then several at once.
             for (first, count) in [(0, 1)].cycled(400) + [(400, 20)].cycled(30) {
                 let numbers = (0..<count).map { first + $0 }
                 for number in numbers { try client.send(Self.call(sender, number)) }
@@ -123,7 +123,7 @@ struct SendingOrderTests {
     }
 
     @Test(
-        "lines of the log and figures are there before the answer, in each of 1,000 calls",
+        "to the log and to metrics are there before the answer, in each of up to 1,000 calls",
         arguments: ["none", "process"])
     func linesAndFigures(isolation: String) throws {
         let folder = try TemporaryFolder()
@@ -148,7 +148,7 @@ struct SendingOrderTests {
                 static void done(void *argument) {}
                 """
         ).build(in: folder)
-        // Lines of a process in the log are limited to some a second, and figures are sent once a second.
+        // The log lines of a process are limited per second, and its metrics are sent once a second.
         let isInDaemon = isolation == "none"
         let count = isInDaemon ? 1_000 : 40
         try withDaemon("[plugins.specimen]\nisolation = \"\(isolation)\"", pluginDirectory: folder.path) { daemon in
@@ -167,13 +167,13 @@ struct SendingOrderTests {
         }
     }
 
-    /// The counter of the plugin.
+    /// Returns the value of the plugin's counter.
     private func calls(_ client: Wire) throws -> Int64? {
         let metrics = try client.result("bridge.status")["metrics"]?.arrayValue
         return metrics?.first { $0["plugin"] == "specimen" }?["value"]?.int64Value
     }
 
-    /// What a file has that was not read before.
+    /// Returns the part of a file that was not read before.
     private static func news(_ file: Int32) -> String {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 4_096)
@@ -188,7 +188,7 @@ struct SendingOrderTests {
         ]
     }
 
-    /// Reads until all of the calls have ended, and looks at what came for each.
+    /// Reads until all calls have ended, and checks the messages of each.
     private static func expectOrder(of numbers: [Int], _ client: Wire) throws {
         var came: [Int: [String]] = [:]
         var open = Set(numbers)
@@ -212,7 +212,7 @@ struct SendingOrderTests {
 }
 
 extension [(Int, Int)] {
-    /// The one that is in here, so many times, each beginning where the one before ended.
+    /// Repeats the one element of this array; each range begins where the previous one ended.
     fileprivate func cycled(_ times: Int) -> [(Int, Int)] {
         (0..<times).flatMap { time in map { ($0.0 + time * $0.1, $0.1) } }
     }

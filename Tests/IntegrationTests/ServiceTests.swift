@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The daemon under a service manager", .blocking)
 struct ServiceTests {
-    /// A daemon's paths, and a manager that it is to speak to.
+    /// Returns the paths of a daemon and the service manager that it notifies.
     private func managed(
         _ configuration: String = "", pluginDirectory: String? = nil, variables: [String] = [], isAbstract: Bool = false
     ) throws -> (home: DaemonHome, manager: FakeServiceManager) {
@@ -15,17 +15,17 @@ struct ServiceTests {
         return (home, manager)
     }
 
-    @Test("says that it is ready once it listens, and how it is", arguments: [false, true])
+    @Test("reports that it is ready once it listens, and its state", arguments: [false, true])
     func ready(isAbstract: Bool) throws {
         let (home, manager) = try managed(isAbstract: isAbstract)
         let daemon = try DaemonProcess(in: home)
         #expect(try manager.awaitText().hasPrefix("READY=1\nSTATUS=0 sessions, 0 calls/s, "))
-        // At the first attempt.
+        // The first attempt succeeds.
         #expect(try home.connect().result("Echo", 1) == 1)
         #expect(try daemon.stop() == .exited(0))
     }
 
-    @Test("is ready only when its launch workers are done, and says why it cannot start")
+    @Test("is ready only when its launch workers are done, and reports why it cannot start")
     func cannotStart() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
@@ -41,7 +41,7 @@ struct ServiceTests {
         #expect(throws: FakeServiceManager.Failure.self) { try manager.text() }
     }
 
-    @Test("reports when a reload begins and ends, whether it is good or not")
+    @Test("reports the start and the end of a reload, whether the configuration is valid or not")
     func reload() throws {
         let (home, manager) = try managed("log_level = \"info\"")
         try withDaemon(in: home) { daemon throws in
@@ -56,25 +56,25 @@ struct ServiceTests {
         }
     }
 
-    @Test("keeps its status up to date while clients come and go")
+    @Test("updates its status while clients connect and disconnect")
     func status() throws {
         let (home, manager) = try managed()
         try withDaemon(in: home) { daemon throws in
             #expect(try manager.awaitText().hasPrefix("READY=1"))
             let client = try daemon.connect()
             _ = try client.result("Echo", 1)
-            // The daemon itself connected to look whether it is ready.
+            // The test itself connected to check whether the daemon is ready.
             #expect(try manager.awaitText { $0.hasPrefix("STATUS=1 session,") } != "")
             client.close()
             #expect(try manager.awaitText { $0.hasPrefix("STATUS=0 sessions, 0 calls/s, ") } != "")
         }
     }
 
-    @Test("feeds the watchdog from its loop, and no more once the loop stands still")
+    @Test("sends watchdog messages from its loop, and none while the loop is blocked")
     func watchdog() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
-        // Notifies the test, and never returns.
+        // Notifies the test and never returns.
         plugin.definitions = "#include <fcntl.h>\n#include <unistd.h>"
         plugin.call = "close(open(\"\(folder.file("stuck"))\", O_CREAT | O_WRONLY, 0600)); for (;;) pause();"
         try plugin.build(in: folder)
@@ -91,7 +91,7 @@ struct ServiceTests {
                 if deadline.isOver { throw TestFailure("the plugin is not called") }
                 _ = try? manager.text(within: 10)
             }
-            // What was sent before it came to a standstill; then nothing for longer than a watchdog waits.
+            // Discards what was sent before the block. Then nothing arrives for longer than the watchdog interval.
             while (try? manager.text()) != nil {}
             #expect(throws: FakeServiceManager.Failure.self) { try manager.text(within: 500) }
             daemon.signal(SIGKILL)
@@ -99,7 +99,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("does not feed another process's watchdog")
+    @Test("does not send watchdog messages for another process")
     func anothersWatchdog() throws {
         let (home, manager) = try managed(variables: ["WATCHDOG_USEC=1000", "WATCHDOG_PID=1"])
         try withDaemon(in: home) { daemon throws in
@@ -109,14 +109,15 @@ struct ServiceTests {
         }
     }
 
-    @Test("says that it stops, and for how long it may")
+    @Test("reports that it stops, and the time that this may take")
     func stopping() throws {
         let (home, manager) = try managed("drain_timeout = \"7s\"\nstop_timeout = \"2s\"")
         try withDaemon(in: home) { daemon throws in
             #expect(try manager.awaitText().hasPrefix("READY=1"))
             daemon.signal(SIGTERM)
             #expect(try daemon.wait() == .exited(0))
-            // Each with five seconds for a busy machine; one plugin stops after the other, and a second is for writing.
+            // Each timeout includes five seconds for a busy machine. The plugins stop in sequence, and one second is
+            // for writing.
             #expect(
                 try manager.awaitText { $0.hasPrefix("STOPPING=1") }
                     == "STOPPING=1\nSTATUS=draining 0 calls\nEXTEND_TIMEOUT_USEC=12000000")
@@ -128,7 +129,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("keeps the manager's variables from plugins and children")
+    @Test("does not pass the variables of the service manager to plugins and children")
     func variables() throws {
         let folder = try TemporaryFolder()
         var plugin = PluginInC()
@@ -151,7 +152,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("goes on without a manager that cannot be reached, and says so once")
+    @Test("continues if the service manager cannot be reached, and logs this once")
     func unreachable() throws {
         let home = try DaemonHome()
         home.environment += ["NOTIFY_SOCKET=\(home.folder.file("nobody"))", "WATCHDOG_USEC=20000"]
@@ -163,7 +164,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("may have as many descriptors as the hard limit says, and warns where those are too few")
+    @Test("raises its descriptor limit to the hard limit, and warns if this is too low")
     func descriptorLimit() throws {
         let home = try DaemonHome("limits.sessions = 500")
         let process = try SpawnedProcess(
@@ -183,7 +184,7 @@ struct ServiceTests {
 }
 
 extension FakeServiceManager {
-    /// The next text that is wanted; waits for it, and leaves others out.
+    /// Waits for the next text that satisfies the condition. Skips other texts.
     func awaitText(_ isWanted: (String) -> Bool = { _ in true }) throws -> String {
         let deadline = Deadline()
         while true {

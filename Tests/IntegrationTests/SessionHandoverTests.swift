@@ -15,12 +15,12 @@ struct SessionHandoverTests {
         home.environment += ["NOTIFY_SOCKET=\(manager.address)"]
     }
 
-    /// Starts the daemon with what the manager keeps, and waits until it is ready.
+    /// Starts the daemon with the descriptors that the manager stores, and waits until it is ready.
     func start(storeLimit: Int = 1) throws -> SpawnedProcess {
-        // As the manager hands them over: from 3 on, meant for the process that becomes the daemon.
+        // The manager passes the descriptors from 3 on, for the process that becomes the daemon.
         let kept = manager.stored
         let names = kept.map(\.name).joined(separator: ":")
-        // A shell that exports its own number and becomes the daemon.
+        // A shell exports its own process ID and becomes the daemon.
         let script =
             kept.isEmpty
             ? "exec \"$@\""
@@ -37,10 +37,10 @@ struct SessionHandoverTests {
         return process
     }
 
-    /// Ends the daemon as a restart does, and keeps what it hands over.
+    /// Ends the daemon as a restart does, and stores the descriptors that it hands over.
     func end(_ process: SpawnedProcess) throws {
         process.signal(SIGTERM)
-        // What comes until nothing more does, the process having ended.
+        // Receives until the process has ended, then once more for the rest.
         while !process.hasEnded(within: 1) {
             _ = try? manager.keep(until: { _ in false }, within: 20)
         }
@@ -74,7 +74,7 @@ struct SessionHandoverTests {
             try end(daemon)
             #expect(manager.stored.count == 1, "\(home.log.suffix(4_096))")
             daemon = try start()
-            // Given up once they have been taken over.
+            // The daemon removes them from the store after it has taken them over.
             _ = try? manager.keep(until: { _ in false }, within: 0)
             #expect(manager.stored.isEmpty)
         }
@@ -83,14 +83,14 @@ struct SessionHandoverTests {
             #expect(after?[member] == before?[member], "\(member)")
         }
         #expect(try me.result("login.status") == status)
-        // A newcomer gets a number that nobody has had.
+        // A new session gets a number that no earlier session had.
         let late = try home.connect()
         _ = try late.result("bridge.hello", ["client": "late"])
         let numbers = try late.result("bridge.sessions")["sessions"]?.arrayValue?.compactMap {
             $0["session"]?.int64Value
         }
         #expect(Set(numbers ?? []).count == 3)
-        // What it provides, listens to and watches.
+        // The tasks, subscriptions and watches of the sessions still work.
         try late.send(#"{"task":"mine","options":{"a":1},"callbackId":"m"}"#)
         let call = try me.receive { $0["task"] == "mine" }
         try me.send(#"{"callbackId":\#(call["callbackId"]?.text ?? ""),"result":"done"}"#)
@@ -102,19 +102,19 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("loses no call: what was sent while there was no daemon is answered by the next one, half lines too")
+    @Test("loses no call: the next daemon answers what was sent in between, also lines sent in two parts")
     func input() throws {
         var daemon = try start()
         let wires = try (0..<5).map { _ in try home.connect() }
         for (index, wire) in wires.enumerated() { #expect(try wire.result("Echo", .number(JSONNumber(index))) != nil) }
         var sent = 0
         for round in 0..<3 {
-            // The beginning of a line is with the old daemon, its end comes to the new one.
+            // The old daemon has the beginning of a line, the new one receives its end.
             for wire in wires {
                 try wire.send(#"{"task":"Echo","options":"before","callbackId":\#(sent)}"#)
                 try wire.send(bytes: Array(#"{"task":"Echo","options":"cut "#.utf8))
             }
-            // The daemon has read that when it has answered what stands before it.
+            // The daemon has read this part when it has answered the call before it.
             for wire in wires { #expect(try wire.receive()["callbackId"] == .number(JSONNumber(sent))) }
             try end(daemon)
             for wire in wires {
@@ -137,7 +137,7 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("keeps as many as there are, those too that ask for nothing")
+    @Test("keeps any number of sessions, with retained events")
     func many() throws {
         var daemon = try start()
         let wires = try (0..<600).map { _ in try home.connect() }
@@ -152,7 +152,7 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("ends calls in flight first, and the sessions that made them go on")
+    @Test("ends calls in flight first, and keeps their sessions")
     func inFlight() throws {
         home.arguments += ["--config", home.folder.file("short.toml")]
         try home.folder.write("drain_timeout = \"50ms\"\n", to: "short.toml")
@@ -169,7 +169,7 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("says so where sessions cannot be kept")
+    @Test("notifies the sessions that it cannot keep")
     func unkept() throws {
         let daemon = try start()
         let wire = try home.connect()
@@ -181,14 +181,14 @@ struct SessionHandoverTests {
         #expect(throws: TestFailure.self) { try wire.receive() }
     }
 
-    @Test("closes connections of which nothing is known any more, and says so")
+    @Test("notifies and closes connections without a session table")
     func noTable() throws {
         var daemon = try start()
         let wire = try home.connect()
         _ = try wire.result("Echo", 1)
         try end(daemon)
         try manager.replaceStored { parcel in
-            // The table comes first: it is emptied, and the connections are kept.
+            // The table is first: this truncates it and keeps the connections.
             var contents: [Int32] = []
             try DescriptorBundle(adopting: parcel).unpack { contents.append($0) }
             defer { for descriptor in contents { close(descriptor) } }
@@ -203,7 +203,7 @@ struct SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("is as before without a store: connections end")
+    @Test("closes connections if there is no store")
     func without() throws {
         let daemon = try start(storeLimit: 0)
         let wire = try home.connect()

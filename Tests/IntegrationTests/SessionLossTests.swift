@@ -4,11 +4,11 @@ import Glibc
 import TestSupport
 import Testing
 
-// The sessions that a restart costs, and that it costs no others.
+// Sessions that a restart ends, without ending others.
 extension SessionHandoverTests {
-    // MARK: What plugins know
+    // MARK: State of plugins
 
-    /// The event with which a session ends at a restart.
+    /// Expects the event that ends a session at a restart.
     private func expectEnd(_ wire: Wire, because reason: String) throws {
         #expect(try wire.receive { $0["event"] == "session.lost" }["data"]?["reason"]?.stringValue == reason)
         #expect(try wire.receiveAll() == [])
@@ -20,7 +20,7 @@ extension SessionHandoverTests {
 
     private func longTable(_ number: Int) -> String { String(repeating: "t", count: 240) + ".\(number)" }
 
-    /// Watches as many tables, each of which takes 1,300 bytes of what persistence hands over.
+    /// Watches the specified number of tables. Each takes 1,300 bytes of the state that persistence hands over.
     private func watch(_ wire: Wire, _ count: Int) throws {
         let namespace = JSON.string("0:" + String(repeating: "o", count: 1_000))
         for table in 0..<count {
@@ -29,13 +29,13 @@ extension SessionHandoverTests {
         }
     }
 
-    @Test("ends the session of which a plugin's process knows more than a message holds, and no other")
+    @Test("ends a session whose plugin state exceeds a message, and no other session")
     func tooMuchKnown() throws {
         try home.folder.write("[plugins.persistence]\nisolation = \"process\"\n", to: "trestled.toml")
         var daemon = try start()
         let (rich, other) = (try home.connect(), try home.connect())
         let richNumber = try number(of: rich)
-        // Together they are longer than a message, each of them is not.
+        // Together, these two sessions exceed a message; each alone does not.
         let half = try (1...2).map { _ in try home.connect() }
         try watch(rich, 1_000)
         for wire in half { try watch(wire, 500) }
@@ -61,7 +61,7 @@ extension SessionHandoverTests {
         try end(daemon)
     }
 
-    /// Has a plugin process in the place of the daemon's own plugins. It answers what `other` says, Python.
+    /// Adds a plugin process in place of the daemon's own plugins. It handles messages with `other`, in Python.
     private func addPluginProcess(_ other: String, configuration: String = "") throws {
         var process = PluginInPython()
         process.other = other
@@ -70,8 +70,8 @@ extension SessionHandoverTests {
         try home.folder.write(configuration, to: "trestled.toml")
     }
 
-    /// Has a plugin process keep something of every session, unless `fails` does something else, and go on with all but
-    /// one.
+    /// Returns Python code of a plugin process that saves a state of every session, unless `fails` does something else,
+    /// and restores all sessions but one.
     private func keeping(_ fails: String, notRestoring lost: Int = 0) -> String {
         """
         if task == "plugin.save_sessions":
@@ -86,7 +86,7 @@ extension SessionHandoverTests {
         """
     }
 
-    @Test("ends the sessions of which a plugin cannot say what it knows, and of an origin that it cannot go on with")
+    @Test("ends the sessions whose state a plugin cannot save, and those whose state it cannot restore")
     func pluginFails() throws {
         try addPluginProcess(
             keeping(
@@ -95,7 +95,7 @@ extension SessionHandoverTests {
                     say({"callbackId": id, "error": {"code": "no", "message": "not of these"}}); continue
                 """, notRestoring: 2))
         var daemon = try start()
-        // Made one after the other, and 2 for another origin.
+        // The sessions are created in sequence; session 2 has another origin.
         let wires = try (1...5).map { number in
             let wire = try home.connect()
             _ = try wire.result("bridge.hello", number == 2 ? ["origin": "page:1"] : [:])
@@ -112,7 +112,7 @@ extension SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("waits a bounded time for a plugin that does not answer for a session, and goes on with the others")
+    @Test("waits a bounded time for a plugin that does not save a session, and keeps the others")
     func pluginHangs() throws {
         try addPluginProcess(keeping("if 1 in numbers: continue"), configuration: "stop_timeout = \"3s\"\n")
         var daemon = try start()
@@ -128,7 +128,7 @@ extension SessionHandoverTests {
         try end(daemon)
     }
 
-    @Test("ends all sessions that a plugin has not spoken of where its process ends as it is asked")
+    @Test("ends all sessions whose state a plugin had not saved before its process ended")
     func pluginCrashes() throws {
         try addPluginProcess(keeping("os._exit(3)"))
         let daemon = try start()
@@ -138,9 +138,9 @@ extension SessionHandoverTests {
         try expectEnd(wire, because: "the plugin specimen could not hand its part of the session over")
     }
 
-    // MARK: What has no room
+    // MARK: Sessions that exceed the limit
 
-    /// What the daemon has open, once a record of this key was made, and the session that watches has got it.
+    /// Returns the descriptors of the daemon after the creation of a record and its event to the watching session.
     private func descriptors(of daemon: SpawnedProcess, after key: JSON, _ watcher: Wire) throws -> [String] {
         _ = try watcher.result("persistence.create", ["table": "t", "key": key, "record": [:]])
         #expect(try watcher.receive { $0["event"] == "record.changed" }["data"]?["key"] == key)
@@ -154,7 +154,7 @@ extension SessionHandoverTests {
         }.sorted()
     }
 
-    @Test("names those that have no room, ends them, and goes on with all others")
+    @Test("logs and ends sessions that exceed handover_bytes, and keeps all others")
     func noRoom() throws {
         try home.folder.write("[limits]\nhandover_bytes = \"256KiB\"\n", to: "trestled.toml")
         var daemon = try start()
@@ -164,13 +164,13 @@ extension SessionHandoverTests {
         _ = try long.result("bridge.register", ["tasks": ["mine"]])
         _ = try short.result("persistence.watch", ["table": "t"])
         _ = try long.result("persistence.watch", ["table": "t"])
-        // A line whose end has not come, read by the daemon before it answers another's call.
+        // A line without its end, which the daemon reads before it answers another session's call.
         let cut = #"{"task":"Echo","callbackId":"late","options":""# + String(repeating: "x", count: 300_000)
         try long.send(bytes: Array(cut.utf8))
         try page.send(bytes: Array(cut.prefix(20_000).utf8))
         var unsent: Int32 = 1
         let deadline = Deadline()
-        // SIOCOUTQ: what the daemon has not read.
+        // SIOCOUTQ: the number of bytes that the daemon has not read.
         while unsent > 0, !deadline.isOver {
             _ = ioctl(long.descriptor, UInt(0x5411), &unsent)
             poll(nil, 0, 1)
@@ -184,7 +184,7 @@ extension SessionHandoverTests {
         #expect(line?.contains("session=\(numbers[0])") == true, "\(line ?? "")")
         #expect(line?.contains("uid=\(getuid())") == true, "\(line ?? "")")
         #expect(home.log.contains("2 sessions were handed over"))
-        // The table, and two connections.
+        // The table and two connections.
         var carried: [Int] = []
         try manager.replaceStored { parcel in
             var contents: [Int32] = []
@@ -192,12 +192,12 @@ extension SessionHandoverTests {
             defer { for descriptor in contents { close(descriptor) } }
             carried.append(contents.count)
             let other = try DescriptorBundle.make(of: contents)
-            // Closed at exec: the daemon gets what is handed over to it, and no copy.
+            // The descriptor closes at exec: the daemon gets only what is handed over to it, without a copy.
             return fcntl(other.descriptor, F_DUPFD_CLOEXEC, 0)
         }
         #expect(carried == [3], "\(home.log.suffix(2_048))")
         daemon = try start()
-        // The line goes on.
+        // The line continues.
         try page.send(String(cut.dropFirst(20_000)) + "\"}")
         #expect(try page.receive { $0["callbackId"] == "late" }["result"]?.stringValue?.utf8.count == 300_000)
         let before = try descriptors(of: daemon, after: "k", short)
@@ -205,10 +205,10 @@ extension SessionHandoverTests {
         #expect(try short.result("bridge.sessions")["sessions"]?.arrayValue?.count == 2)
         _ = try? manager.keep(until: { _ in false }, within: 0)
         #expect(manager.stored.isEmpty)
-        // Those that were left out have left no descriptor.
+        // The sessions that were not kept have left no descriptor.
         try end(daemon)
         daemon = try start()
-        // What the daemon opens for a moment, such as a descriptor of a peer's process, goes.
+        // Descriptors that the daemon opens for a moment, such as the pidfd of a peer, close again.
         var (more, rounds) = ([""], 0)
         let patience = Deadline()
         while !more.isEmpty, !patience.isOver {

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Streams of plugins, where messages are short", .blocking)
+@Suite("Streams of plugins with short messages", .blocking)
 struct ShortMessageTests {
-    @Test("A plugin in C, in a process, has room for what goes into one message")
+    @Test("A plugin in C, in its own process, has a window that fits into one message")
     func room() throws {
         let folder = try TemporaryFolder()
         #expect(symlink(Paths.program("libCFixture.so"), folder.file("libCFixture.so")) == 0)
@@ -33,14 +33,14 @@ struct ShortMessageTests {
         }
     }
 
-    @Test("A plugin in Swift reads and writes what goes into such messages", arguments: ["none", "process"])
+    @Test("A plugin in Swift reads and writes in such messages", arguments: ["none", "process"])
     func turned(isolation: String) throws {
         let folder = try TemporaryFolder()
         #expect(symlink(Paths.program("libFixture.so"), folder.file("libFixture.so")) == 0)
         let section = "limits.message_bytes = 1024\n[plugins.fixture]\nisolation = \"\(isolation)\""
         try withDaemon(section, pluginDirectory: folder.path) { daemon in
             let (client, holder) = (try daemon.connect(), try daemon.connect())
-            // As many pipes as there may be: the next stream goes in messages.
+            // Uses all pipes, so that the next stream uses messages.
             for number in 0..<64 {
                 let stream = try holder.result("bridge.stream.new")["stream"] ?? .null
                 let call = JSON.number(JSONNumber(number))

@@ -3,21 +3,21 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("The daemon's socket and state", .blocking)
+@Suite("The socket and the state directory of the daemon", .blocking)
 struct SocketTests {
     private func mode(of path: String) -> mode_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    /// Starts a daemon that must refuse to start; returns what it said.
+    /// Starts a daemon that must refuse to start. Returns its log.
     private func refusal(_ home: DaemonHome, status: Int32 = 1) throws -> String {
         let daemon = try DaemonProcess(in: home)
         #expect(try daemon.wait() == .exited(status))
         return daemon.log
     }
 
-    @Test("only its own user may open the socket and look into the state, unless the configuration says otherwise")
+    @Test("only the daemon's user can open the socket and the state directory, unless socket_mode permits more")
     func permissions() throws {
         try withDaemon { daemon in
             #expect(mode(of: daemon.home.socketPath) == 0o600)
@@ -26,7 +26,7 @@ struct SocketTests {
         try withDaemon("socket_mode = \"0660\"") { #expect(mode(of: $0.home.socketPath) == 0o660) }
     }
 
-    @Test("directories on the way to them are made")
+    @Test("missing directories of their paths are created")
     func directories() throws {
         let home = try DaemonHome()
         home.socketPath = home.folder.file("a/b/s")
@@ -37,7 +37,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a second daemon at the same socket is refused, and the first goes on unharmed")
+    @Test("a second daemon at the same socket is refused, and the first one continues")
     func socketInUse() throws {
         try withDaemon { first in
             let client = try first.connect()
@@ -50,7 +50,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a second daemon with the same state is refused, whatever its socket, and the first goes on unharmed")
+    @Test("a second daemon with the same state directory is refused, and the first one continues")
     func stateInUse() throws {
         try withDaemon { first in
             let home = try DaemonHome()
@@ -61,7 +61,7 @@ struct SocketTests {
         }
     }
 
-    @Test("both are gone, or free, once the daemon has ended")
+    @Test("the socket and its lock are removed when the daemon ends")
     func leftovers() throws {
         let home = try DaemonHome()
         for _ in 1...2 {
@@ -71,7 +71,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a daemon that was killed leaves nothing behind that keeps the next one from starting")
+    @Test("the next daemon starts after the previous one was killed")
     func killed() throws {
         let home = try DaemonHome()
         try withDaemon(in: home) { daemon in
@@ -94,8 +94,8 @@ struct SocketTests {
         }
     }
 
-    /// A socket at a path where nobody listens; its inode. It stays open until the process ends, so that nobody else
-    /// gets that inode.
+    /// Creates a socket at a path without listening. Returns its inode, or `nil` on failure. The socket stays open
+    /// until the process ends, so that no other file gets this inode.
     private func bindAndClose(_ path: String) -> ino_t? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -110,7 +110,7 @@ struct SocketTests {
         return result == 0 && lstat(path, &status) == 0 ? status.st_ino : nil
     }
 
-    @Test("a file at the socket's path is left alone, and the daemon says so")
+    @Test("a file at the path of the socket stays, and the error reports it")
     func fileAtPath() throws {
         let home = try DaemonHome()
         try home.folder.write("precious", to: "s")
@@ -118,7 +118,7 @@ struct SocketTests {
         #expect(contents(of: home.socketPath) == "precious")
     }
 
-    @Test("a symbolic link at the socket's path, or at its lock's, is not followed, and the daemon says so")
+    @Test("a symbolic link at the path of the socket or its lock is not followed, and the error reports it")
     func links() throws {
         for suffix in ["", ".lock"] {
             let home = try DaemonHome()
@@ -131,7 +131,7 @@ struct SocketTests {
     }
 
     @Test(
-        "a socket of somebody else's is not taken away, nor his lock, and the daemon says so",
+        "a socket or a lock of another user is not removed, and the error reports it",
         .enabled(if: geteuid() == 0, "only root can give one away"))
     func foreignFiles() throws {
         let home = try DaemonHome()
@@ -147,7 +147,7 @@ struct SocketTests {
             try refusal(home).contains("lock \(home.socketPath).lock: what is there belongs to uid 65534: remove it"))
     }
 
-    @Test("a directory that others may write, however far up, is no place for it")
+    @Test("a parent directory that others may write is refused at any level")
     func writableDirectory() throws {
         let home = try DaemonHome()
         mkdir(home.folder.file("a"), 0o755)
@@ -164,8 +164,7 @@ struct SocketTests {
         try withDaemon(in: home) { daemon throws in #expect(try daemon.connect().result("Echo", 1) == 1) }
     }
 
-    @Test(
-        "nor is a directory of somebody else's", .enabled(if: geteuid() == 0, "only root can give one away"))
+    @Test("a parent directory of another user is refused", .enabled(if: geteuid() == 0, "only root can give one away"))
     func foreignDirectory() throws {
         let home = try DaemonHome()
         mkdir(home.folder.file("a"), 0o755)
@@ -175,7 +174,7 @@ struct SocketTests {
             try refusal(home).contains("the directory \(home.folder.file("a")) on the way to it belongs to uid 65534"))
     }
 
-    @Test("a socket that was replaced meanwhile is not removed at the end")
+    @Test("a file that replaced the socket is not removed at the end")
     func foreignSocket() throws {
         try withDaemon { daemon throws in
             unlink(daemon.home.socketPath)
@@ -185,7 +184,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a path of 107 bytes works, a longer one is refused in words")
+    @Test("a path of 107 bytes works, and a longer one is refused with an error")
     func longPath() throws {
         let home = try DaemonHome()
         let folder = home.folder.path + "/"
@@ -195,7 +194,7 @@ struct SocketTests {
         #expect(try refusal(home).contains("it has 108 bytes, and a Unix socket's path has at most 107"))
     }
 
-    @Test("more clients than there may be are turned away with a sentence")
+    @Test("clients above limits.sessions get an error and a close")
     func tooManyClients() throws {
         try withDaemon("limits.sessions = 2") { daemon in
             let first = try daemon.connect()
@@ -208,13 +207,13 @@ struct SocketTests {
             #expect(answers.first?["error"]?["code"] == "busy")
             #expect(answers.first?["error"]?["transient"] == true)
             first.close()
-            // Another may connect once the daemon has seen that it is gone.
+            // Another client may connect when the daemon has noticed that the first has disconnected.
             try awaitSessions(1, second)
             #expect(try daemon.connect().result("Echo", 1) == 1)
         }
     }
 
-    @Test("clients come and go by the thousand, and the daemon has no more descriptors open than before")
+    @Test("a thousand clients connect and disconnect, and the daemon has as many open descriptors as before")
     func descriptors() throws {
         try withDaemon { daemon in
             let observer = try daemon.connect()
@@ -230,7 +229,7 @@ struct SocketTests {
         }
     }
 
-    /// Waits until so many clients are connected, as one of them sees it.
+    /// Waits until one of the clients sees the specified number of sessions.
     private func awaitSessions(_ count: Int64, _ client: Wire) throws {
         try client.result("bridge.status") { $0["sessions"]?.int64Value == count }
     }

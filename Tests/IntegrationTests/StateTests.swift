@@ -7,7 +7,7 @@ private let isRoot = geteuid() == 0
 
 @Suite("The state directory", .blocking)
 struct StateTests {
-    /// Somebody else, on every machine.
+    /// A uid that is another user on every machine.
     private static let nobody: uid_t = 65_534
 
     private func mode(of path: String) -> mode_t {
@@ -15,7 +15,7 @@ struct StateTests {
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    /// Everything below a folder, with its mode.
+    /// Returns the modes of everything below a folder, by path.
     private func modes(in folder: String) throws -> [String: String] {
         let listing = try run("/usr/bin/find", [folder, "-mindepth", "1", "-printf", "%P %m\n"]).output
         return listing.split(separator: "\n").reduce(into: [:]) { modes, line in
@@ -24,7 +24,7 @@ struct StateTests {
         }
     }
 
-    /// What a daemon says that must not start.
+    /// Starts a daemon that must refuse to start. Returns its log.
     private func refusal(_ home: DaemonHome) throws -> String {
         let daemon = try DaemonProcess(in: home)
         #expect(try daemon.wait() == .exited(1))
@@ -32,7 +32,7 @@ struct StateTests {
         return daemon.log
     }
 
-    /// A home whose state directory is there, with these files.
+    /// Creates a home with a state directory of this mode, with these files.
     private func home(_ mode: mode_t, _ files: [String: mode_t] = [:]) throws -> DaemonHome {
         let home = try DaemonHome()
         mkdir(home.statePath, 0o700)
@@ -44,7 +44,7 @@ struct StateTests {
         return home
     }
 
-    @Test("is its user's alone with all that is in it, whatever the mask for new files is")
+    @Test("belongs only to its user, with its whole content, whatever the umask is")
     func mask() throws {
         let home = try DaemonHome()
         let plugins = try TemporaryFolder()
@@ -68,7 +68,7 @@ struct StateTests {
         _ = try client.result("login.users.add", ["user": "ada", "password": "correct horse"])
         _ = try client.result("persistence.create", ["table": "t", "record": ["a": 1]])
         _ = try client.result("cookies.set", ["cookie": ["name": "a", "host": "a.example"]])
-        // The file that comes is there until its stream ends.
+        // The file of the import exists until its stream ends.
         let stream = try client.result("bridge.stream.new")["stream"]
         try client.send(["task": "persistence.import", "options": ["stream": stream ?? nil]])
         try client.result("bridge.ping") { _ in
@@ -91,7 +91,7 @@ struct StateTests {
         #expect(try self.modes(in: home.statePath).values.allSatisfy { $0 == "600" || $0 == "700" })
     }
 
-    @Test("is closed to others with all that is in it, where it was open to them")
+    @Test("that was open to other users is closed to them, with its whole content")
     func closed() throws {
         let home = try home(0o777, ["lock": 0o666, "records.sqlite": 0o644, "records.sqlite.before-restore-1": 0o640])
         mkdir(home.statePath + "/plugin", 0o755)
@@ -105,7 +105,7 @@ struct StateTests {
         try withDaemon(in: empty) { _ in #expect(mode(of: empty.statePath) == 0o700) }
     }
 
-    @Test("is not closed to others where it is one for other things, and the daemon does not start")
+    @Test("that contains other files is not closed to other users, and the daemon does not start")
     func shared() throws {
         let home = try home(0o755, ["precious": 0o644])
         #expect(
@@ -117,7 +117,7 @@ struct StateTests {
         #expect(mode(of: home.statePath) == 0o755 && mode(of: home.statePath + "/precious") == 0o644)
     }
 
-    @Test("is refused where it is a symbolic link, with or without a slash at its end")
+    @Test("is refused if it is a symbolic link, with or without a slash at its end")
     func link() throws {
         let home = try DaemonHome()
         mkdir(home.folder.file("elsewhere"), 0o700)
@@ -133,8 +133,7 @@ struct StateTests {
         #expect(!exists(home.folder.file("elsewhere/lock")))
     }
 
-    @Test(
-        "is taken where it is a symbolic link of systemd's, as with DynamicUser=", .enabled(if: isRoot, "root's link"))
+    @Test("is accepted if it is a symbolic link of systemd, as with DynamicUser=", .enabled(if: isRoot, "root's link"))
     func linkOfServiceManager() throws {
         let home = try DaemonHome()
         mkdir(home.folder.file("private"), 0o700)
@@ -143,7 +142,7 @@ struct StateTests {
         try withDaemon(in: home) { _ in #expect(exists(home.folder.file("private/state/lock"))) }
     }
 
-    @Test("is refused where it belongs to somebody else", .enabled(if: isRoot, "only root can give one away"))
+    @Test("is refused if it belongs to another user", .enabled(if: isRoot, "only root can give one away"))
     func foreign() throws {
         let home = try home(0o700)
         chown(home.statePath, Self.nobody, 0)
@@ -153,7 +152,7 @@ struct StateTests {
                     + "uid 0: chown 0 \(home.statePath)"))
     }
 
-    @Test("is refused where others may put another one in its place")
+    @Test("is refused if other users can replace it")
     func writableAround() throws {
         let home = try home(0o700)
         chmod(home.folder.path, 0o777)
@@ -164,7 +163,7 @@ struct StateTests {
     }
 
     @Test(
-        "is refused where one of its files is a symbolic link, and what that leads to is left alone",
+        "is refused if one of its files is a symbolic link, whose target stays unchanged",
         arguments: ["lock", "accounts.sqlite", "records.sqlite", "records.sqlite-wal"])
     func linkedFile(name: String) throws {
         let home = try home(0o700)
@@ -178,7 +177,7 @@ struct StateTests {
     }
 
     @Test(
-        "is refused where one of its files belongs to somebody else",
+        "is refused if one of its files belongs to another user",
         .enabled(if: isRoot, "only root can give one away"))
     func foreignFile() throws {
         let home = try home(0o700, ["accounts.sqlite": 0o600])
@@ -189,7 +188,7 @@ struct StateTests {
 }
 
 extension Wire {
-    /// A connection to a daemon that is being started.
+    /// Connects to a daemon that is starting, as soon as it listens.
     static func awaiting(_ home: DaemonHome, _ process: SpawnedProcess) throws -> Wire {
         let deadline = Deadline()
         while true {

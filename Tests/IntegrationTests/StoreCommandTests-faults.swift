@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension StoreCommandTests {
-    /// A library that fails calls of the daemon's to the system, under its environment's variable FAULT.
+    /// A library that makes system calls of the daemon fail, according to the environment variable FAULT.
     private static let faults = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -66,7 +66,7 @@ extension StoreCommandTests {
         }
         """
 
-    /// Runs `body` with a daemon whose store differs from the backup, and on which the fault is.
+    /// Runs `body` with a daemon that has the fault, and whose store differs from the backup.
     private func withFault(
         _ fault: String, _ body: (DaemonProcess, _ backup: String) throws -> Void
     ) throws -> DaemonHome {
@@ -89,7 +89,7 @@ extension StoreCommandTests {
     }
 
     @Test(
-        "Wherever the daemon is killed in the midst of a restore, the one store or the other is there whole",
+        "A kill of the daemon at any moment of a restore leaves the old store or the restored one, complete",
         arguments: [
             ("kill before link", "present"), ("kill after link", "present"), ("kill before rename", "present"),
             ("kill after rename", "old"),
@@ -109,7 +109,7 @@ extension StoreCommandTests {
     }
 
     @Test(
-        "Where the disk fails a restore, the status and a sentence say so, and the store is the one of before",
+        "A disk error during a restore is reported with a status and an error, and leaves the old store",
         arguments: [("rename", Int32(1)), ("open", 1), ("full", 75)])
     func failed(_ fault: String, _ status: Int32) throws {
         let home = try withFault(fault) { daemon, backup in

@@ -15,23 +15,23 @@ struct StoreCommandTests {
         return page["records"]?.arrayValue?.compactMap { $0["key"]?.stringValue } ?? []
     }
 
-    /// The same, by way of an export, which does not mind short messages.
+    /// Returns the same keys by an export, which also works with short messages.
     private func exportedKeys(_ home: DaemonHome) throws -> [String] {
         let lines = try home.trestle("store", "export").output.split(separator: "\n")
         return try lines.compactMap { try JSON(parsing: String($0))["key"]?.stringValue }
     }
 
-    /// The names in a directory.
+    /// Returns the names in a directory.
     private func names(in path: String) throws -> [String] {
         try run("/bin/ls", ["-A", path]).output.split(separator: "\n").map(String.init)
     }
 
-    /// Files in the daemon's directory that travel, or that a restore has kept.
+    /// Returns the names of transfer files, and of files kept by a restore, in the state directory.
     func copies(_ home: DaemonHome) throws -> [String] {
         try names(in: home.statePath).filter { $0.contains("transfer") || $0.contains("before") }
     }
 
-    @Test("backup writes a file that restore brings back, whatever has happened since")
+    @Test("backup writes a file that restore brings back, whatever has changed in between")
     func restore() throws {
         try withDaemon { daemon in
             let home = daemon.home
@@ -60,13 +60,13 @@ struct StoreCommandTests {
             #expect(try copies(home) == ["records.sqlite.before-restore-1"])
             #expect(try names(in: folder.path) == ["backup.sqlite"])
             #expect(daemon.log.contains("replaced by a backup"))
-            // What the daemon does at its next start is the same.
+            // The next daemon starts with the restored store.
             #expect(try daemon.stop() == .exited(0))
             #expect(try withDaemon(in: home) { try keys($0.connect()) } == ["a", "b"])
         }
     }
 
-    @Test("A file that exists is replaced only with --force, and what is no file never is")
+    @Test("An existing file is replaced only with --force, and a directory or a device never")
     func existing() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()
@@ -84,14 +84,14 @@ struct StoreCommandTests {
             #expect(try daemon.home.trestle("store", "export", file, "--force").end == .exited(0))
             #expect(contents(of: file).hasPrefix(#"{"trestle":"export""#))
             #expect(try names(in: folder.path) == ["file"])
-            // The daemon removes its copy once it has seen the end of the session.
+            // The daemon removes its copy when it has noticed the end of the session.
             let deadline = Deadline()
             while try copies(daemon.home) != [], !deadline.isOver { sched_yield() }
             #expect(try copies(daemon.home) == [])
         }
     }
 
-    @Test("What cannot be read or written is said in one line, with the status of its kind")
+    @Test("Errors of reading and writing are reported in one line, with the matching status")
     func failures() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()
@@ -114,11 +114,11 @@ struct StoreCommandTests {
         }
     }
 
-    @Test("A terminal is neither read nor filled with a database")
+    @Test("The command reads no store from a terminal and writes none to it")
     func terminal() throws {
         try withDaemon { daemon in
             for arguments in ["import", "import -", "restore -", "backup -"] {
-                // script(1) runs it in a terminal of its own.
+                // script(1) runs the command in its own terminal.
                 let command = "\(Paths.program("trestle")) --socket \(daemon.home.socketPath) store \(arguments)"
                 let run = try run("/usr/bin/script", ["-qec", command, "/dev/null"])
                 #expect(run.end == .exited(64), "\(arguments): \(run.output)")
@@ -128,7 +128,7 @@ struct StoreCommandTests {
     }
 
     @Test(
-        "An export goes through a pipe into another store, as often as one likes",
+        "An export goes through a pipe into another store, any number of times",
         arguments: ["", "limits.message_bytes = 1024"])
     func pipe(_ configuration: String) throws {
         try withDaemon(configuration) { source in
@@ -151,7 +151,7 @@ struct StoreCommandTests {
                 #expect(again.end == .exited(1))
                 #expect(again.errors.contains("line 2: $.key"), "\(again.errors)")
                 #expect(try exportedKeys(target.home) == exportedKeys(source.home))
-                // A backup too.
+                // A backup goes through a pipe as well.
                 let backup = "\(trestle) --socket \(source.home.socketPath) store backup -"
                 let restore = "\(trestle) --socket \(target.home.socketPath) store restore -"
                 let restored = try run("/bin/sh", ["-c", "\(backup) | \(restore)"])
@@ -161,7 +161,7 @@ struct StoreCommandTests {
         }
     }
 
-    @Test("trestle call writes a backup to standard output, and restores one from a file")
+    @Test("trestle call writes a backup to standard output and restores one from a file")
     func call() throws {
         try withDaemon { daemon in
             let (client, folder) = (try daemon.connect(), try TemporaryFolder())
@@ -180,7 +180,7 @@ struct StoreCommandTests {
 
     // MARK: Interrupted
 
-    @Test("An import that is interrupted while it reads leaves nothing")
+    @Test("An import that is interrupted while it reads leaves no records and no files")
     func interruptedImport() throws {
         try withDaemon { daemon in
             let (client, ends) = (try daemon.connect(), try connectedPair())
@@ -199,9 +199,9 @@ struct StoreCommandTests {
         }
     }
 
-    @Test("A backup that is interrupted is there whole or not at all")
+    @Test("An interrupted backup is complete or leaves no file")
     func interruptedBackup() throws {
-        // Short messages, so that it takes a while.
+        // Short messages, so that the backup takes longer.
         try withDaemon("limits.message_bytes = 2048") { daemon in
             let client = try daemon.connect()
             for key in 0..<400 { try create("k\(key)", client, text: String(repeating: "x", count: 1_500)) }
@@ -212,7 +212,7 @@ struct StoreCommandTests {
                 try client.result("bridge.ping") { _ in (try? names(in: folder.path)) != [] }
                 let end = try command.stop(round == 0 ? SIGTERM : SIGINT)
                 let left = try names(in: folder.path)
-                // The signal may come when the backup is there and the process has not ended yet.
+                // The signal may arrive when the backup is complete and the process has not ended yet.
                 #expect(left == ["backup"] || left == [] && end != .exited(0), "\(end)")
                 if left == ["backup"] { whole.append(folder) }
             }

@@ -3,16 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whether this process can make others run as another user, and talk to the daemon from there.
+/// Whether this process can run others as another user that calls the daemon.
 private let canBeSomebodyElse = geteuid() == 0 && exists("/usr/bin/setpriv") && exists("/usr/bin/socat")
 
 @Suite(
-    "Who may use what is stored for another", .blocking,
+    "Access to data of another user", .blocking,
     .enabled(if: canBeSomebodyElse, "needs root, setpriv and socat"))
 struct StoreRightsTests {
     private static let uid = 12_345
 
-    /// What another user's calls end with: an error's code, or a result.
+    /// Returns the outcomes of another user's calls: the code of an error, or "answered".
     private func outcomes(_ calls: [(task: String, options: String)], of daemon: DaemonProcess) throws -> [String] {
         let lines = calls.enumerated().map { id, call in
             "{\"task\":\"\(call.task)\",\"options\":\(call.options),\"callbackId\":\(id)}\n"
@@ -47,7 +47,7 @@ struct StoreRightsTests {
         """
 
     @Test(
-        "the policy says, wherever the plugin runs: one's own one may name, others' where a rule allows it",
+        "requires a rule, in each isolation; access to one's own namespace by name does not",
         arguments: ["none", "process"])
     func persistence(_ isolation: String) throws {
         let configuration = "socket_mode = \"0666\"\n[plugins.persistence]\nisolation = \"\(isolation)\""
@@ -79,7 +79,7 @@ struct StoreRightsTests {
     }
 
     @Test(
-        "the policy says also of a worker's task, by its manifest or by what the worker says itself",
+        "requires a rule also for tasks of plugin processes, declared by manifest or process",
         arguments: [true, false])
     func pluginProcess(_ isInManifest: Bool) throws {
         let folder = try TemporaryFolder()
@@ -115,7 +115,7 @@ struct StoreRightsTests {
         }
     }
 
-    @Test("does not copy the whole store, nor manage accounts, by a rule about the plugin's tasks alone")
+    @Test("does not follow from a rule about the plugin's tasks: copying and account management need their own rules")
     func prefixes() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let root = try daemon.connect()
@@ -136,7 +136,7 @@ struct StoreRightsTests {
                     == [denied, "answered", "stream.not_found", "answered", denied, "answered"])
         }
     }
-    @Test("does not read the copy that another user asked for, though it may ask for its own")
+    @Test("does not include the copy that another user requested, even if one may request one's own")
     func copies() throws {
         try withDaemon("socket_mode = \"0666\"") { daemon in
             let root = try daemon.connect()

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Streams, from the command line to a plugin in a process and back", .blocking)
+@Suite("Streams from the command line to a plugin process and back", .blocking)
 struct StreamCommandTests {
-    /// A plugin that counts the bytes of `photo`, and answers with a stream of `make` bytes, or with half of one.
+    /// Returns a plugin that counts the bytes of `photo`, and answers with a stream of `make` bytes or with half of it.
     private func plugin() -> PluginInPython {
         var plugin = PluginInPython()
         plugin.start = """
@@ -75,7 +75,7 @@ struct StreamCommandTests {
         try withDaemon(pluginDirectory: folder.path) { try body($0, folder) }
     }
 
-    /// What a stream of so many bytes is made of.
+    /// Returns the text of a stream of the specified number of bytes.
     private func numbers(_ count: Int) -> String {
         let lines = (0...count / 10).map { number in
             String(repeating: "0", count: 9 - "\(number)".count) + "\(number)\n"
@@ -100,7 +100,7 @@ struct StreamCommandTests {
         }
     }
 
-    @Test("A task may answer with a stream before it has read its own: both go on at once")
+    @Test("A task may answer with a stream before it has read its own: both continue concurrently")
     func copies() throws {
         try withPlugin { daemon, folder in
             let text = numbers(1_000_003)
@@ -111,7 +111,7 @@ struct StreamCommandTests {
         }
     }
 
-    @Test("Where the result's stream fails, the files that are still sent end, and so does the command")
+    @Test("If the result's stream fails, the files still being sent end, and so does the command")
     func refused() throws {
         try withPlugin { daemon, folder in
             let file = try folder.write(numbers(1_000_003), to: "photo")
@@ -122,7 +122,7 @@ struct StreamCommandTests {
         }
     }
 
-    @Test("A stream in a result is written to standard output, and with --result the result to standard error")
+    @Test("A stream in a result is written to standard output; with --result the result goes to standard error")
     func receives() throws {
         try withPlugin { daemon, _ in
             let run = try daemon.home.trestle("call", "specimen", "make=1000003")
@@ -133,7 +133,7 @@ struct StreamCommandTests {
         }
     }
 
-    @Test("A stream that is not complete ends the command with 1, and says why")
+    @Test("An incomplete stream ends the command with 1, and the error states the reason")
     func incomplete() throws {
         try withPlugin { daemon, _ in
             let run = try daemon.home.trestle("call", "specimen", "make=100000", "breaks=true")
@@ -142,7 +142,7 @@ struct StreamCommandTests {
         }
     }
 
-    @Test("What the schema does not call a stream stays what it is; a file that is not there is named")
+    @Test("A value that the schema does not declare as a stream stays a string; a missing file is reported")
     func names() throws {
         try withPlugin { daemon, _ in
             let plain = try daemon.home.trestle("call", "specimen.good", "photo=@nowhere")
@@ -155,7 +155,7 @@ struct StreamCommandTests {
         }
     }
 
-    @Test("A plugin that is ended while it writes breaks the stream, and leaves none")
+    @Test("A plugin that is killed while it writes breaks the stream, and none remains")
     func killed() throws {
         try withPlugin { daemon, _ in
             let client = try daemon.connect()

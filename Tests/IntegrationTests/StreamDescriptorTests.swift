@@ -1,9 +1,10 @@
 import BridgeJSON
 import Testing
 
-@Suite("Descriptors of streams that their receivers do not take", .blocking)
+@Suite("Descriptors of streams that their receivers do not read", .blocking)
 struct StreamDescriptorTests {
-    @Test("A client that attaches and never reads gets 16 descriptors, holds up nobody, and gets more once it has read")
+    @Test(
+        "A client that attaches without reading gets 16 descriptors, delays no other client, and gets more later")
     func unread() throws {
         try withDaemon { daemon in
             let (deaf, writer) = (try daemon.connect(), try daemon.connect())
@@ -33,7 +34,7 @@ struct StreamDescriptorTests {
         }
     }
 
-    @Test("A client that makes streams with pipes and never reads gets 16 descriptors, and all are freed when it goes")
+    @Test("A client that creates piped streams without reading gets 16 descriptors; all close after it disconnects")
     func made() throws {
         try withDaemon { daemon in
             let (deaf, other) = (try daemon.connect(), try daemon.connect())
@@ -49,7 +50,7 @@ struct StreamDescriptorTests {
                 sessions["sessions"]?.arrayValue?.contains { $0["session"] == name && $0["calls"] == 201 } == true
             }
             try other.result("bridge.sessions", until: isHandled)
-            // Nobody else is held up.
+            // No other client is delayed.
             let own = try other.result("bridge.stream.new", ["attach": true])
             #expect(own["attached"] == true)
             var streams = [own["stream"] ?? .null]
@@ -63,7 +64,7 @@ struct StreamDescriptorTests {
             deaf.close()
             try other.result("bridge.status") { $0["sessions"] == 1 }
             for stream in streams {
-                // As their reader; the writer is gone. It has both ends of its own stream.
+                // Closes as the reader, because the writer has disconnected. `other` has both ends of its own stream.
                 _ = try other.result("bridge.stream.close", ["stream": stream, "side": "read"])
             }
             _ = try other.call("bridge.stream.close", ["stream": streams[0], "side": "write"])

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Streams of plugins in Swift", .blocking)
 struct StreamPluginTests {
-    /// The tasks that turn bytes once.
+    /// The tasks that reverse the bytes once.
     private let turning: Set<JSON> = ["fixture.turn", "fixture.turn.thread"]
 
-    /// Has the plugin turn bytes.
+    /// Makes the plugin reverse bytes. Returns the end or the error of its stream.
     private func turn(_ bytes: [UInt8], by task: JSON = "fixture.turn", _ client: Wire) throws -> JSON {
         let stream = try client.result("bridge.stream.new")["stream"] ?? .null
         try client.send(["task": task, "options": ["photo": stream], "callbackId": "turn"])
@@ -20,7 +20,7 @@ struct StreamPluginTests {
         return end["error"] ?? end["result"] ?? .null
     }
 
-    @Test("A task reads its caller's stream and answers with one", arguments: ["none", "process"])
+    @Test("A task reads the stream of its caller and answers with a stream", arguments: ["none", "process"])
     func turned(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             for count in [0, 1, 1_000_003] {
@@ -34,7 +34,7 @@ struct StreamPluginTests {
     }
 
     @Test(
-        "A task hands its caller's stream on to another task, and reads what that answers",
+        "A task passes the stream of its caller to another task, and reads the answer of that task",
         arguments: ["none", "process"])
     func handedOn(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
@@ -47,14 +47,14 @@ struct StreamPluginTests {
     }
 
     @Test(
-        "A task reads and writes on a thread that blocks, which is free again where the call is cancelled",
+        "A task reads and writes on a blocking thread, which is released if the call is cancelled",
         arguments: ["none", "process"])
     func onThread(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             let stream = try client.result("bridge.stream.new")["stream"] ?? .null
             try client.send(["task": "fixture.turn.thread", "options": ["photo": stream], "callbackId": "cancelled"])
             _ = try client.result("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
-            // As below: it holds the end, and the next read waits.
+            // As in `cancelled`: the task holds the end, and its next read waits.
             while try client.result("bridge.status")["streamBytes"] != 0 {}
             try client.send(["cancel": "cancelled"])
             let cancelled = try client.receive { $0["callbackId"] == "cancelled" }
@@ -71,7 +71,7 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("A task may read its caller's stream after it has answered", arguments: ["none", "process"])
+    @Test("A task may read the stream of its caller after its answer", arguments: ["none", "process"])
     func readLater(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             _ = try client.result("bridge.subscribe", ["events": ["fixture.read"]])
@@ -84,7 +84,7 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("The schemas of a task say which values are streams")
+    @Test("The schemas of a task declare which values are streams")
     func described() throws {
         try withFixture("none") { _, _, client in
             let description = try client.result("bridge.describe", ["task": "fixture.turn"])
@@ -94,7 +94,7 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("A value that is no name of a stream is refused with its place", arguments: ["none", "process"])
+    @Test("A value that is not the name of a stream is refused with its path", arguments: ["none", "process"])
     func noName(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             let answer = try client.call("fixture.turn", ["photo": "photo.png"])
@@ -112,7 +112,7 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("A task that leaves the loop over a stream ends it for its writer", arguments: ["none", "process"])
+    @Test("A task that stops iterating over a stream closes it for its writer", arguments: ["none", "process"])
     func dropped(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             let stream = try client.result("bridge.stream.new")["stream"] ?? .null
@@ -128,13 +128,13 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("A call that is cancelled while it reads ends the stream for its writer", arguments: ["none", "process"])
+    @Test("A call that is cancelled while it reads closes the stream for its writer", arguments: ["none", "process"])
     func cancelled(isolation: String) throws {
         try withFixture(isolation) { _, _, client in
             let stream = try client.result("bridge.stream.new")["stream"] ?? .null
             try client.send(["task": "fixture.turn", "options": ["photo": stream], "callbackId": "turn"])
             _ = try client.result("bridge.stream.write", ["stream": stream, "base64": "AAAA"])
-            // It has the end from its first read on: that is answered, and the next one waits.
+            // The task holds the end since its first read, which has completed; the next read waits.
             while try client.result("bridge.status")["streamBytes"] != 0 {}
             try client.send(["cancel": "turn"])
             _ = try client.receive { $0["callbackId"] == "turn" }
@@ -148,7 +148,7 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("A plugin that reads without end leaves turns for all others", arguments: ["none", "process"])
+    @Test("A plugin that reads without end leaves turns for other calls", arguments: ["none", "process"])
     func endless(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
             let writer = try SpawnedProcess(
@@ -163,7 +163,7 @@ struct StreamPluginTests {
         }
     }
 
-    @Test("Beyond as many pipes as there may be, bytes go in messages", arguments: ["none", "process"])
+    @Test("Streams beyond the maximum number of pipes use messages", arguments: ["none", "process"])
     func manyPipes(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
             let holder = try daemon.connect()
@@ -185,17 +185,17 @@ struct StreamPluginTests {
     }
 
     @Test(
-        "A call that is cancelled leaves no end of a pipe open, also where the client keeps its own",
+        "A cancelled call leaves no pipe end open, even if the client keeps its own",
         arguments: ["none", "process"])
     func keptPipe(isolation: String) throws {
         try withFixture(isolation) { _, daemon, client in
-            // The first round may open what stays.
+            // The first round may open descriptors that stay open.
             var before: Int?
             for _ in 0..<4 {
                 let stream = try client.result("bridge.stream.new")["stream"] ?? .null
                 let end = try client.attach(stream, "write")
                 defer { close(end) }
-                // It holds its end, and waits for bytes.
+                // The plugin holds its end and waits for bytes.
                 _ = try client.result("fixture.read.later", ["photo": stream])
                 _ = try client.result(
                     "bridge.stream.close", ["stream": stream, "error": ["code": "a.b", "message": "c"]])

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("What stands between calls and a plugin's task", .blocking)
+@Suite("Policy and interceptors of a plugin's task", .blocking)
 struct TaskMarkTests {
     @Test(
-        "is known to the plugin when the next call comes: rules, interceptors, and that they have gone",
+        "are known to the plugin at its next call, when they are added and when they are removed",
         arguments: ["none", "process"])
     func marks(isolation: String) throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
@@ -34,7 +34,7 @@ struct TaskMarkTests {
         }
     }
 
-    /// Ends the plugin's process. The next call waits for the one in its place.
+    /// Kills the plugin's process. The next call waits for the new process.
     private func replaceProcess(_ client: Wire, _ listener: Wire) throws {
         let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
         let pid = plugins.first { $0["name"] == "fixture" }?["pid"]?.int64Value

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("On the real socket", .blocking)
 struct TransportTests {
-    @Test("a message that comes byte by byte is one message")
+    @Test("a message that arrives byte by byte is one message")
     func singleBytes() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
             for byte in Array(#"{"task":"Echo","options":{"é":"😀"},"callbackId":"b"}"#.utf8) {
                 try client.send(bytes: [byte])
             }
-            // What has come so far has been read once another client got its answer; still it is no message.
+            // The sent bytes have been read when another client gets its answer; they are not a complete message yet.
             #expect(try daemon.connect().result("Echo", 1) == 1)
             #expect(client.lineAtHand() == nil)
             try client.send(bytes: [0x0A])
@@ -19,7 +19,7 @@ struct TransportTests {
         }
     }
 
-    @Test("lines may end with CRLF, and empty ones mean nothing")
+    @Test("lines may end with CRLF, and empty lines are ignored")
     func lineEnds() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -29,7 +29,7 @@ struct TransportTests {
         }
     }
 
-    @Test("every message of a batch is answered on its own, a bad one too")
+    @Test("every message of a batch is answered separately, also an invalid one")
     func batch() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -44,7 +44,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a long line is answered in its position, whatever it is", arguments: [false, true])
+    @Test("long lines and short ones are answered in their order, also within a batch", arguments: [false, true])
     func longLines(isBatch: Bool) throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -70,7 +70,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a long batch of JSON-RPC has one array of answers")
+    @Test("a long batch of JSON-RPC gets one array of answers")
     func longRPCBatch() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -81,11 +81,11 @@ struct TransportTests {
         }
     }
 
-    @Test("a long line of many values, for which there is no memory, is refused, and the next one is not")
+    @Test("a long line of many values that exceed the memory quota is refused, and the next line is not")
     func longLineBeyondQuota() throws {
         try withDaemon("quotas.queued_bytes = \"2MiB\"") { daemon in
             let client = try daemon.connect()
-            // Each of a batch's items is noted, which takes ten times the line.
+            // The daemon stores a note for each item of a batch, which takes ten times the size of the line.
             try client.send("[" + String(repeating: "0,", count: 300_000) + "0]")
             #expect(try client.receive()["error"]?["code"] == "busy")
             #expect(try client.result("Echo", 1) == 1)
@@ -93,7 +93,7 @@ struct TransportTests {
     }
 
     @Test(
-        "a line of exactly the limit is taken, a longer one answered, and the connection lives on",
+        "a line of exactly the limit is accepted, a longer one gets an error, and the connection stays open",
         arguments: [false, true])
     func longestLine(withCarriageReturn: Bool) throws {
         try withDaemon("limits.message_bytes = \"64KiB\"") { daemon in
@@ -118,7 +118,7 @@ struct TransportTests {
     }
 
     @Test(
-        "what is no JSON is answered, with the id where there is one, and the connection lives on",
+        "a line that is not JSON gets an error, with the id if there is one, and the connection stays open",
         arguments: [
             (#"{"task":"Echo","callbackId":"a","options":tru}"#, JSON.string("a")), ("nonsense", .null),
             (#"{"callbackId":"\ud800","task":"Echo"}"#, .null), (#"{"task":"Echo","task":"Echo","callbackId":4}"#, 4),
@@ -134,7 +134,7 @@ struct TransportTests {
         }
     }
 
-    @Test("bytes that are no UTF-8 are answered, not echoed")
+    @Test("bytes that are not UTF-8 get an error and are not echoed")
     func invalidUTF8() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -145,11 +145,11 @@ struct TransportTests {
         }
     }
 
-    @Test("the daemon never speaks first")
+    @Test("the daemon does not send before the client does")
     func noGreeting() throws {
         try withDaemon { daemon in
             let silent = try daemon.connect()
-            // Its session is there once another client sees it.
+            // The session exists when another client sees it.
             let sessions = try daemon.connect().result("bridge.sessions")["sessions"]?.arrayValue
             #expect((sessions?.count ?? 0) >= 2)
             #expect(silent.lineAtHand() == nil)
@@ -159,7 +159,7 @@ struct TransportTests {
 
     // MARK: Ends
 
-    @Test("a client that ends its input gets every outstanding callback, then the end of the stream")
+    @Test("a client that closes its sending side gets every outstanding callback, then the end of input")
     func halfClose() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -177,7 +177,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a last line without its end is a message")
+    @Test("a last line without a line end is a message")
     func unterminatedLine() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -187,7 +187,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a client that goes away has its calls cancelled")
+    @Test("the calls of a client that disconnects are cancelled")
     func hangUp() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -200,7 +200,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a client that goes away after ending its input has its calls cancelled")
+    @Test("the calls of a client that closes its sending side and then disconnects are cancelled")
     func hangUpAfterHalfClose() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()

@@ -21,7 +21,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("user keeps accounts; passwords come from standard input")
+    @Test("user manages accounts; passwords are read from standard input")
     func users() throws {
         try withDaemon { daemon in
             let home = daemon.home

@@ -16,7 +16,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("subscribe shows events as they come, one on each line, until a signal ends it")
+    @Test("subscribe prints events as they arrive, one per line, until a signal ends it")
     func subscribe() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -32,7 +32,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("subscribe --count ends by itself after so many events")
+    @Test("subscribe --count ends after the specified number of events")
     func subscribeCount() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -46,7 +46,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("subscribe --no-reconnect says so when the daemon ends, and ends with an error")
+    @Test("subscribe --no-reconnect reports the end of the daemon and exits with 75")
     func daemonEnds() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -58,7 +58,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("subscribe and register go on at the daemon that comes after one that was killed, and say so")
+    @Test("subscribe and register reconnect to the next daemon after a kill, and report both")
     func reconnects() throws {
         let home = try DaemonHome()
         try withDaemon(in: home) { daemon in
@@ -86,7 +86,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("register answers calls with what a command writes, and fails them where it fails")
+    @Test("register answers calls with the output of a command, and fails them if the command fails")
     func register() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -104,7 +104,7 @@ extension TrestleTests {
         }
     }
 
-    @Test("register shows what its command says on a terminal, and escapes what that would obey")
+    @Test("register prints the errors of its command on a terminal, with control characters escaped")
     func registerOnTerminal() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -125,12 +125,12 @@ extension TrestleTests {
         }
     }
 
-    @Test("register ends the command of a call that is cancelled, and all of them when a signal ends it")
+    @Test("register ends the command of a cancelled call, and all commands when a signal ends it")
     func registerCancel() throws {
         try withDaemon { daemon in
             let folder = try TemporaryFolder()
             let client = try daemon.connect()
-            // Each command leaves its mark when it begins, and another when it gets a signal to end.
+            // Each command creates one file when it begins, and another when it receives SIGTERM.
             let script = """
                 read mark; trap 'touch \(folder.path)/ended$mark; exit 0' TERM; touch \(folder.path)/begun$mark
                 while :; do read -t 60 nothing < \(folder.path)/pipe; done
@@ -146,7 +146,7 @@ extension TrestleTests {
             #expect(try client.receive()["error"]?["code"] == "call.cancelled")
             try client.result("bridge.ping") { _ in exists(folder.file("ended1")) }
             #expect(!exists(folder.file("ended2")))
-            // Nothing of it is left when it has ended: the lifeline is the commands' too.
+            // No command is left when register has ended: the lifeline also ends its commands.
             #expect(try command.stop() == .exited(143))
             #expect(exists(folder.file("ended2")))
             #expect(try client.receive()["error"] != nil)

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("The command line", .blocking)
+@Suite("The command-line client", .blocking)
 struct TrestleTests {
-    @Test("calls a task with options as JSON, as pairs, from standard input, or with none")
+    @Test("calls a task with options as JSON, as pairs, from standard input, or without options")
     func call() throws {
         try withDaemon { daemon in
             let home = daemon.home
@@ -22,14 +22,14 @@ struct TrestleTests {
             ]
             for (run, output) in runs {
                 #expect(run.end == .exited(0), "\(run.errors)")
-                // Piped: one line of JSON.
+                // In a pipe: one line of JSON.
                 #expect(run.output == output + "\n")
                 #expect(run.errors == "")
             }
         }
     }
 
-    @Test("shows progress on standard error as it comes, and the result on standard output")
+    @Test("prints progress to standard error as it arrives, and the result to standard output")
     func progress() throws {
         try withDaemon { daemon in
             let run = try daemon.home.trestle("call", "counter.count", "3", "--progress")
@@ -39,7 +39,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("shows a terminal nothing that it obeys: progress, results, lists and raw text")
+    @Test("escapes control characters of progress, results and raw text on a terminal")
     func terminal() throws {
         try withDaemon { daemon in
             let provider = try daemon.connect()
@@ -62,7 +62,7 @@ struct TrestleTests {
                 }
                 #expect(!text.contains("\u{1B}[2J"), "\(text.debugDescription)")
             }
-            // To a program it goes as it is.
+            // Another program gets the text unchanged.
             let call = try Command(daemon.home, "call", "odd", "--raw")
             let id = try provider.receive { $0["task"] == "odd" }["callbackId"]?.text ?? ""
             try provider.send("{\"callbackId\":\(id),\"result\":\"\u{9B}\u{202E}\"}")
@@ -70,7 +70,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("says in one line why a call failed, and by its exit status of what kind that was")
+    @Test("reports a failed call in one line, and its kind by the exit status")
     func failures() throws {
         try withDaemon("limits.calls_in_flight = 1") { daemon in
             let provider = try daemon.connect()
@@ -138,7 +138,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("subscribe asks about the name of an event that no plugin declares, and listens to it all the same")
+    @Test("subscribe suggests the name of a similar event if no plugin declares one, and subscribes anyway")
     func unknownEvent() throws {
         try withDaemon { daemon in
             let command = try Command(daemon.home, "subscribe", "record.chnged", "made.up", "--count", "1")
@@ -153,10 +153,10 @@ struct TrestleTests {
         }
     }
 
-    @Test("lists and reports have a text form in a pipe, and both lists of plugins agree")
+    @Test("lists and reports have a text form in a pipe, and both commands list the same plugins")
     func textForm() throws {
         try withDaemon { daemon in
-            // How far a plugin's process is behind is not known at first, and changes.
+            // The lag of a plugin process is unknown at first, and changes.
             func list(_ words: String...) throws -> String {
                 try daemon.home.trestle(words).output.replacing(#/,"lagMs":[0-9]+/#, with: "")
             }
@@ -186,7 +186,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("reports an error as JSON where JSON is asked for, with the same status")
+    @Test("reports an error as JSON with --json, with the same status")
     func errorsAsJSON() throws {
         try withDaemon { daemon in
             let unknown = try daemon.home.trestle("call", "Ecko", "--json")
@@ -200,7 +200,7 @@ struct TrestleTests {
         #expect(try JSON(parsing: absent.errors)["error"]?["code"] == "daemon.unreachable")
     }
 
-    @Test("where no daemon answers, ends with 69 and one line that names the socket")
+    @Test("exits with 69 and one line that names the socket if no daemon answers")
     func noDaemon() throws {
         let home = try DaemonHome()
         for command in [["call", "Echo"], ["tasks"], ["subscribe", "*"], ["register", "t", "--", "true"]] {
@@ -212,7 +212,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("finds the daemon by TRESTLE_SOCKET, and by --socket behind the command too")
+    @Test("finds the daemon by TRESTLE_SOCKET, and by --socket also after the subcommand")
     func socket() throws {
         try withDaemon { daemon in
             let path = daemon.home.socketPath
@@ -225,7 +225,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("lists one JSON object on each line where it is piped")
+    @Test("prints one JSON object per line in a pipe")
     func lists() throws {
         try withDaemon { daemon in
             let commands: [(arguments: String, member: String, value: JSON)] = [
@@ -241,7 +241,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("shows all that is known of all tasks as one document")
+    @Test("prints the descriptions of all tasks as one document")
     func allTasks() throws {
         try withDaemon { daemon in
             let tasks = try JSON(parsing: daemon.home.trestle("tasks", "--schemas").output).arrayValue
@@ -267,7 +267,7 @@ struct TrestleTests {
         }
     }
 
-    @Test("describes a task, and the daemon")
+    @Test("describes a task and reports the status of the daemon")
     func reports() throws {
         try withDaemon { daemon in
             let description = try JSON(parsing: daemon.home.trestle("describe", "persistence.create").output)

@@ -5,12 +5,12 @@ import Testing
 
 private let isRoot = geteuid() == 0
 
-@Suite("Files that code and rights come from", .blocking)
+@Suite("Files that contain code or grant rights", .blocking)
 struct TrustedFileTests {
-    /// Somebody else, on every machine.
+    /// A uid that is another user on every machine.
     private static let nobody: uid_t = 65_534
 
-    /// Why the only plugin of a directory is not used; nil: it is.
+    /// Returns why the only plugin of a directory is refused; `nil` if it is running.
     private func refusal(_ folder: String, _ configuration: String = "") throws -> String? {
         try withDaemon(configuration, pluginDirectory: folder) { daemon in
             let plugin = try #require(try daemon.connect().result("bridge.plugins")["plugins"]?[0])
@@ -19,7 +19,7 @@ struct TrustedFileTests {
         }
     }
 
-    /// The message for what others may write.
+    /// Returns the error for a path that other users may write.
     private func writable(_ path: String, _ name: String = "it") -> String {
         "everybody may write \(name); remove that permission: chmod o-w \(path)"
     }
@@ -27,7 +27,7 @@ struct TrustedFileTests {
     // MARK: Plugins
 
     @Test(
-        "A library is not loaded from a directory that others may write, or one below it, wherever it is to run",
+        "A library below a directory that others may write is not loaded, in any isolation",
         arguments: ["none", "process"])
     func directories(isolation: String) throws {
         let folder = try TemporaryFolder()
@@ -50,7 +50,7 @@ struct TrustedFileTests {
     }
 
     @Test(
-        "A library that others of its group may write is not loaded", .enabled(if: isRoot, "only root can give a group")
+        "A library that its group may write is not loaded", .enabled(if: isRoot, "only root can give a group")
     )
     func group() throws {
         let folder = try TemporaryFolder()
@@ -64,7 +64,7 @@ struct TrustedFileTests {
     }
 
     @Test(
-        "A symbolic link of somebody else's to a good library is refused, one of the daemon's user's is not",
+        "A symbolic link of another user to a valid library is refused, a link of the daemon's user is not",
         .enabled(if: isRoot, "only root can give one away"), arguments: ["none", "process"])
     func links(isolation: String) throws {
         let (folder, plugins) = (try TemporaryFolder(), try TemporaryFolder())
@@ -79,7 +79,7 @@ struct TrustedFileTests {
         )
     }
 
-    @Test("A plugin process is not started where others may write its manifest, or a file that this names")
+    @Test("A plugin process is not started if others may write its manifest, or a file that this names")
     func manifests() throws {
         let folder = try TemporaryFolder()
         try PluginInPython().write(to: folder)
@@ -93,7 +93,7 @@ struct TrustedFileTests {
         }
     }
 
-    @Test("A plugin process is not started where others may put another program in its place, by its path or by PATH")
+    @Test("A plugin process is not started if others may replace its program, by its path or by PATH")
     func programs() throws {
         let (folder, programs) = (try TemporaryFolder(), try TemporaryFolder())
         try PluginInPython().write(to: folder)
@@ -115,7 +115,7 @@ struct TrustedFileTests {
         }
     }
 
-    @Test("A plugin that is loaded later is looked at in the same way")
+    @Test("A plugin that is loaded later is checked in the same way")
     func late() throws {
         let folder = try TemporaryFolder()
         let library = try PluginInC().build(in: folder)
@@ -133,7 +133,7 @@ struct TrustedFileTests {
 
     // MARK: The configuration
 
-    @Test("A daemon does not start by a configuration that others may write, nor finds it good")
+    @Test("A configuration that others may write fails the start and the check")
     func configuration() throws {
         let home = try DaemonHome("log_level = \"info\"")
         let file = home.folder.file("trestled.toml")
@@ -152,7 +152,8 @@ struct TrustedFileTests {
         chmod(home.folder.path, 0o755)
     }
 
-    @Test("nor by one that belongs to somebody else", .enabled(if: isRoot, "only root can give one away"))
+    @Test(
+        "A configuration of another user fails the start", .enabled(if: isRoot, "only root can give one away"))
     func foreignConfiguration() throws {
         let home = try DaemonHome("log_level = \"info\"")
         chown(home.folder.file("trestled.toml"), Self.nobody, 0)
@@ -161,7 +162,7 @@ struct TrustedFileTests {
         #expect(daemon.log.contains("trestled.toml: it belongs to uid 65534; it must belong to root"))
     }
 
-    @Test("One that others may write by now is not taken over at a reload, and everything stays as it was")
+    @Test("A configuration that others may write fails a reload, and nothing changes")
     func reload() throws {
         let home = try DaemonHome("socket_mode = \"0600\"")
         let file = home.folder.file("trestled.toml")
@@ -179,7 +180,7 @@ struct TrustedFileTests {
         }
     }
 
-    @Test("A pipe is taken for one: whoever starts the daemon hands it over")
+    @Test("A pipe is accepted as a configuration without this check")
     func pipe() throws {
         let program = Paths.program("trestled")
         let script = "echo 'log_level = \"info\"' | \"$0\" --config /dev/stdin --check-config"

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Errors that a plugin did not foresee: the words of libraries and of the system.
-@Suite("An error that a plugin did not foresee", .blocking)
+/// Errors that a plugin did not define: the texts of libraries and of the system.
+@Suite("An unforeseen error of a plugin", .blocking)
 struct UnforeseenErrorTests {
-    /// A plugin that fails with a file's name and what the system says of it, and the beginning of what it says.
+    /// A plugin that fails with the name of a file and an error text of the system.
     enum Failing: String, CaseIterable, CustomTestStringConvertible {
         case swift = "fixture.fail"
         case c = "specimen"
@@ -21,7 +21,7 @@ struct UnforeseenErrorTests {
             switch self {
             case .swift: try HostilePlugin.putFixture(into: folder)
             case .c:
-                // The options say whether the author chose the words.
+                // The options determine whether the author chose the text.
                 let plugin = PluginInC(
                     call: """
                         int chosen = memchr(request->options.data, 't', request->options.size) != 0;
@@ -62,7 +62,7 @@ struct UnforeseenErrorTests {
 
     private static let cases = Failing.allCases.flatMap { failing in failing.isolations.map { (failing, $0) } }
 
-    @Test("shows its words to the daemon's own user, and the log has them under the same id", arguments: cases)
+    @Test("has its text for the daemon's own user, and is in the log with the same id", arguments: cases)
     func trusted(failing: Failing, isolation: Isolation) throws {
         let folder = try TemporaryFolder()
         try failing.put(into: folder)
@@ -76,14 +76,14 @@ struct UnforeseenErrorTests {
             try daemon.awaitLog(id, client)
             let line = daemon.log.split(separator: "\n").first { $0.contains("did not foresee") }
             #expect(line?.contains(id) == true && line?.contains(Failing.words) == true, "\(line ?? "")")
-            // What the author chose, everybody gets as it is.
+            // An error that the author chose is sent unchanged to every user.
             let chosen = try client.call(failing.rawValue, failing.options(isChosen: true))["error"]
             #expect(chosen == ["code": "fixture.chosen", "message": "The author chose this sentence."])
         }
     }
 
     @Test(
-        "shows another user its code and the id under which the log has more, and nothing else",
+        "has for another user only its code and the id of its log entry",
         .enabled(if: AnotherUser.isPossible, "needs root, setpriv and socat"), arguments: cases)
     func untrusted(failing: Failing, isolation: Isolation) throws {
         let folder = try TemporaryFolder()

@@ -8,7 +8,7 @@ private let analyze = "/usr/bin/systemd-analyze"
     "The units for systemd", .blocking,
     .enabled(if: exists(analyze), "needs systemd-analyze, of the package systemd"))
 struct UnitFileTests {
-    /// The units of a kind in a folder of their own, with programs that there are on this machine.
+    /// Returns the units of a kind in their own folder, with the paths of programs on this machine.
     private func units(_ kind: String) throws -> (folder: TemporaryFolder, names: [String]) {
         let folder = try TemporaryFolder()
         let names = ["trestle.service", "trestle.socket"] + (kind == "user" ? ["trestle-present.service"] : [])
@@ -21,7 +21,7 @@ struct UnitFileTests {
         return (folder, names)
     }
 
-    @Test("say nothing that systemd does not understand", arguments: ["system", "user"])
+    @Test("contain nothing that systemd does not understand", arguments: ["system", "user"])
     func verify(kind: String) throws {
         let (folder, names) = try units(kind)
         let check = try run(
@@ -31,11 +31,11 @@ struct UnitFileTests {
         #expect(check.errors == "" && check.output == "")
     }
 
-    @Test("leave the daemon next to nothing to do harm with, also where its control group is delegated")
+    @Test("limit the exposure of the daemon, also with a delegated control group")
     func security() throws {
         let (folder, _) = try units("system")
         try #require(mkdir(folder.file("trestle.service.d"), 0o755) == 0)
-        // The threshold is ten times the exposure: 0.6, and 0.7 with the drop-in.
+        // The threshold is ten times the exposure: 0.6, or 0.7 with the drop-in.
         for (dropIn, threshold) in [("", 6), (contents(of: "\(Paths.package)/etc/systemd/delegate.conf"), 7)] {
             try folder.write(dropIn, to: "trestle.service.d/delegate.conf")
             let check = try run(
@@ -53,7 +53,7 @@ struct UnitFileTests {
         }
     }
 
-    @Test("have a drop-in for the network that systemd understands: the internet is open, private networks are not")
+    @Test("have a valid drop-in for the network: the internet is permitted, private networks are not")
     func network() throws {
         let (folder, _) = try units("system")
         try #require(mkdir(folder.file("trestle.service.d"), 0o755) == 0)
@@ -61,7 +61,7 @@ struct UnitFileTests {
         try folder.write(dropIn, to: "trestle.service.d/network.conf")
         let verified = try run(analyze, ["verify", "--man=no", folder.file("trestle.service")])
         #expect(verified.end == .exited(0) && verified.output + verified.errors == "")
-        // The exposure that operations.md has.
+        // The exposure that operations.md states.
         let check = try run(
             analyze,
             ["security", "--offline=true", "--threshold=16", "--no-pager", folder.file("trestle.service")])
@@ -76,14 +76,14 @@ struct UnitFileTests {
         }
     }
 
-    @Test("leave peers their user ids, and give the daemon more time than it takes")
+    @Test("keep the user ids of peers, and give the daemon more time to stop than it takes")
     func promises() throws {
         let service = contents(of: "\(Paths.package)/etc/systemd/system/trestle.service")
         #expect(!service.contains("\nPrivateUsers=yes"))
         #expect(service.contains("\nType=notify\n") && service.contains("\nTimeoutStopSec=45s\n"))
     }
 
-    @Test("start the desktop presenter again whenever it fails, and not after a signal to end")
+    @Test("restart the desktop presenter after a failure, and not after SIGTERM")
     func presenter() throws {
         let service = contents(of: "\(Paths.package)/etc/systemd/user/trestle-present.service")
         for line in ["Restart=on-failure", "SuccessExitStatus=143", "PartOf=graphical-session.target"] {

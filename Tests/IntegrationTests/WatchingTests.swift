@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Looking at a running daemon", .blocking)
+@Suite("Observation of a running daemon", .blocking)
 struct WatchingTests {
     // MARK: status
 
@@ -41,7 +41,7 @@ struct WatchingTests {
 
     // MARK: metrics
 
-    @Test("metrics writes OpenMetrics text with the figures of daemon, plugins and process")
+    @Test("metrics prints OpenMetrics text with the metrics of daemon, plugins and process")
     func metrics() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -58,7 +58,7 @@ struct WatchingTests {
             #expect(metrics.value("trestle_plugin_login_accounts") == 0)
             #expect(try #require(metrics.value("process_resident_memory_bytes")) > 1_000_000)
             #expect(try #require(metrics.value("process_cpu_seconds_total")) > 0)
-            // Standard streams, the loop's own, the state's lock, the databases, the socket, two connections.
+            // Standard streams, descriptors of the loop, the state lock, the databases, the socket, two connections.
             let descriptors = try #require(metrics.value("process_open_fds"))
             #expect((10...60).contains(descriptors))
             let start = try #require(metrics.value("process_start_time_seconds"))
@@ -70,7 +70,7 @@ struct WatchingTests {
 
     // MARK: monitor
 
-    /// What `trestle monitor` has shown of calls of a task.
+    /// Returns the next lines of `trestle monitor`.
     private func lines(_ command: Command, _ count: Int) throws -> [JSON] {
         try (0..<count).map { _ in
             let line = try command.line()
@@ -82,7 +82,7 @@ struct WatchingTests {
         try client.result("bridge.status") { $0["monitors"] == count }
     }
 
-    @Test("monitor shows calls and callbacks as they pass, a line of JSON each, until a signal ends it")
+    @Test("monitor prints calls and callbacks as they pass, one line of JSON each, until a signal ends it")
     func monitor() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -100,7 +100,7 @@ struct WatchingTests {
         }
     }
 
-    @Test("monitor shows nothing of passwords and tokens, whatever passes")
+    @Test("monitor prints no passwords and no tokens")
     func monitorSecrets() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -125,7 +125,7 @@ struct WatchingTests {
         }
     }
 
-    @Test("monitor picks out a session or a user; on a terminal it writes lines for people")
+    @Test("monitor selects a session or a user; on a terminal it prints readable lines")
     func monitorFilters() throws {
         try withDaemon { daemon in
             let client = try daemon.connect()
@@ -151,7 +151,7 @@ struct WatchingTests {
         }
     }
 
-    @Test("a watcher that does not read loses lines, is notified how many, and delays nobody")
+    @Test("a monitor that does not read loses lines, is notified of their number, and delays no client")
     func slowWatcher() throws {
         try withDaemon { daemon in
             let watcher = try daemon.connect()
@@ -162,7 +162,7 @@ struct WatchingTests {
             let status = try client.result("bridge.status")
             #expect(try #require(status["droppedEvents"]?.int64Value) > 0)
             #expect(try #require(status["queuedEvents"]?.int64Value) <= 1_024)
-            // What the socket and its bounded queue hold comes, and how much is missing.
+            // The lines in the socket and in the bounded queue arrive, and the number of those lost.
             try watcher.send(#"{"task":"bridge.monitor","options":{"stop":true},"callbackId":"stop"}"#)
             var (shown, lost) = (Int64(0), Int64(0))
             while true {
@@ -177,7 +177,7 @@ struct WatchingTests {
 
     // MARK: top
 
-    @Test("top writes a line of JSON for each interval in a pipe")
+    @Test("top prints a line of JSON for each interval in a pipe")
     func topPiped() throws {
         try withDaemon { daemon in
             let command = try Command(daemon.home, "top", "--interval", "20ms")
@@ -197,7 +197,7 @@ struct WatchingTests {
         return process
     }
 
-    @Test("top draws on the terminal, at its size, until q is typed, and leaves it as it was")
+    @Test("top draws on the terminal, at its size, until q is typed, and restores the terminal")
     func topTerminal() throws {
         try withDaemon { daemon in
             let terminal = try PseudoTerminal(rows: 10, columns: 60)
@@ -206,7 +206,7 @@ struct WatchingTests {
             let lines = try terminal.read(until: "\u{1B}[J").split(separator: "\r\n")
             #expect(lines.count <= 10, "\(frame)")
             terminal.resize(rows: 5, columns: 30)
-            // The frame that was being drawn, and the first one of the new size.
+            // The frame that was in progress, and the first one of the new size.
             for _ in 0..<2 { _ = try terminal.read(until: "\u{1B}[J") }
             #expect(try terminal.read(until: "\u{1B}[J").split(separator: "\r\n").count <= 5)
             terminal.type("q")
@@ -217,7 +217,7 @@ struct WatchingTests {
     }
 
     @Test(
-        "top leaves the terminal as it was, by whatever signal it ends",
+        "top restores the terminal, whatever signal ends it",
         arguments: [
             (SIGINT, ProcessEnd.exited(130)), (SIGTERM, .exited(143)), (SIGHUP, .killed(by: SIGHUP)),
             (SIGQUIT, .killed(by: SIGQUIT)), (SIGSEGV, .killed(by: SIGSEGV)), (SIGABRT, .killed(by: SIGABRT)),
@@ -233,7 +233,7 @@ struct WatchingTests {
         }
     }
 
-    @Test("top leaves the terminal as it was when the daemon ends, and says so")
+    @Test("top restores the terminal when the daemon ends, and reports it")
     func topDaemonEnds() throws {
         try withDaemon { daemon in
             let terminal = try PseudoTerminal(rows: 24, columns: 80)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The launch registry", .timeLimit(.minutes(20))) @MainActor
 struct LaunchTests {
-    /// What ran, in order.
+    /// The names of the workers that ran, in order.
     private final class Trace {
         var names: [String] = []
     }
@@ -47,7 +47,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("Launch workers run phase by phase, and within a phase after those that they name")
+    @Test("Launch workers run phase by phase, and after the workers that they name")
     func order() async throws {
         for worker in [
             worker("late", .last), worker("c", after: ["b"]), worker("a"), worker("b", after: ["early"]),
@@ -63,7 +63,7 @@ struct LaunchTests {
         #expect(registry.reports.map(\.name) == ["early", "a", "b", "c", "d", "late"])
     }
 
-    @Test("Launch workers that do not wait for each other run beside each other, and are reported in their order")
+    @Test("Launch workers that do not depend on each other run concurrently and are reported in launch order")
     func besideEachOther() async throws {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
         try registry.register(waiting("a.waits", for: signals))
@@ -78,7 +78,7 @@ struct LaunchTests {
         #expect(registry.reports.map(\.name) == ["a.waits", "b.signals", "c.next"])
     }
 
-    @Test("Those of one owner run one after the other")
+    @Test("Launch workers of one owner run one after the other")
     func oneOwner() async throws {
         try registry.register(
             LaunchWorker("a.first", phase: .first) { [trace] in
@@ -91,7 +91,7 @@ struct LaunchTests {
         #expect(trace.names == ["b.first", "a.first", "a.second"])
     }
 
-    @Test("Where a required one fails, those at work end, and no other begins")
+    @Test("If a required launch worker fails, running workers finish and no other worker starts")
     func failureBesideOthers() async throws {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
         try registry.register(waiting("a.waits", for: signals))
@@ -108,7 +108,7 @@ struct LaunchTests {
         #expect(registry.reports.map(\.name) == ["a.waits", "b.fails"])
     }
 
-    @Test("Afterwards the registry is empty and knows how long each took")
+    @Test("After the launch, the registry is empty and has reported the duration of each worker")
     func reports() async throws {
         try registry.register(
             LaunchWorker("slow", phase: .first) { [time] in time.now += .milliseconds(30) })
@@ -121,7 +121,7 @@ struct LaunchTests {
         #expect(registry.reports.allSatisfy { $0.failure == nil })
     }
 
-    @Test("A required launch worker that fails ends the launch and is named with its reason")
+    @Test("A required launch worker that fails ends the launch; the error contains its name and reason")
     func requiredFailure() async throws {
         try registry.register(worker("one", fails: "no disk"))
         try registry.register(worker("two", after: ["one"]))
@@ -132,7 +132,7 @@ struct LaunchTests {
         #expect(registry.count == 0)
     }
 
-    @Test("An optional launch worker that fails is reported, and the launch goes on")
+    @Test("An optional launch worker that fails is reported, and the launch continues")
     func optionalFailure() async throws {
         try registry.register(worker("one", required: false, fails: "no matter"))
         try registry.register(worker("two", after: ["one"]))
@@ -142,7 +142,7 @@ struct LaunchTests {
         #expect(reported == ["no matter", nil])
     }
 
-    @Test("Launch workers that wait for each other are an error that names them, and none of them runs")
+    @Test("A dependency cycle is an error that names its launch workers; none of them runs")
     func circle() async throws {
         try registry.register(worker("a", after: ["c"]))
         try registry.register(worker("b", after: ["a"]))
@@ -152,7 +152,7 @@ struct LaunchTests {
         #expect(trace.names.isEmpty)
     }
 
-    @Test("A name that there is not, or only in a later phase, is an error that names both")
+    @Test("A dependency that is missing or of a later phase is an error")
     func missing() async throws {
         try registry.register(worker("a", after: ["ghost"]))
         let failure = await #expect(throws: LaunchFailure.self) { try await registry.run() }
@@ -163,13 +163,13 @@ struct LaunchTests {
         await #expect(throws: LaunchFailure.self) { try await other.run() }
     }
 
-    @Test("Two launch workers of one name are an error")
+    @Test("A second launch worker of the same name is an error")
     func twice() throws {
         try registry.register(worker("a"))
         #expect(throws: LaunchFailure.self) { try registry.register(worker("a", .last)) }
     }
 
-    @Test("A launch worker may register others for later phases, not for its own")
+    @Test("A launch worker can register others for later phases, but not for its own")
     func registeringOthers() async throws {
         let trace = trace
         try registry.register(

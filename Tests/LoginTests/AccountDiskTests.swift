@@ -6,12 +6,12 @@ import Testing
 
 @testable import LoginTasks
 
-@Suite("The account store, on disks that fail")
+@Suite("The account store on failing disks")
 struct AccountDiskTests {
     private let directory: TemporaryDirectory
     private let disk: FaultyDisk
     private let store: AccountStore
-    private let ada = UserName("ada")!  // `!`: a name by the rules
+    private let ada = UserName("ada")!  // `!`: a valid name
     private let bob = UserName("bob")!  // `!`: the same
     private let start = WallTime(milliseconds: 1_800_000_000_000)
 
@@ -24,20 +24,20 @@ struct AccountDiskTests {
         _ = try store.add(ada, PasswordHash(text: "old"), now: start)
     }
 
-    @Test("Where the commit does not reach the disk nothing is done, and it does not come back with the next start")
+    @Test("A commit that does not reach the disk fails, and its changes do not reappear at the next start")
     func failedSync() throws {
         disk.set(.sync, true)
         #expect(throws: DatabaseFailure.self) { try store.setPassword(ada, PasswordHash(text: "new"), now: start) }
         #expect(throws: DatabaseFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
         #expect(try store.list().map(\.user) == ["ada"])
-        // Not closed: as after a crash, the log is what the next one finds.
+        // Not closed: the next store finds the write-ahead log, as after a crash.
         disk.set(.sync, false)
         let next = try AccountStore(path: path, now: start)
         #expect(try next.list().map(\.user) == ["ada"])
         #expect(try next.account(ada)?.passwordHash == PasswordHash(text: "old"))
     }
 
-    @Test("The file is opened again after a failure, before anything else is done with it")
+    @Test("The file is reopened after a failure, before any other operation")
     func openedAnew() throws {
         // A setting of the connection distinguishes it from the next one.
         _ = try store.number("PRAGMA cache_size = 77")
@@ -49,7 +49,7 @@ struct AccountDiskTests {
         #expect(try store.number("PRAGMA synchronous") == 2)
     }
 
-    @Test("A full disk is reported as such; with free space the next account is added")
+    @Test("A full disk is reported, and with free space the next account is added")
     func full() throws {
         disk.set(.full, true)
         let failure = #expect(throws: DatabaseFailure.self) { try store.add(bob, PasswordHash(text: "h"), now: start) }
@@ -59,7 +59,7 @@ struct AccountDiskTests {
         #expect(try store.add(bob, PasswordHash(text: "h"), now: start))
     }
 
-    @Test("A failed read is reported, and reads work again with the disk")
+    @Test("A failed read is reported, and reads succeed again when the disk works")
     func failedRead() throws {
         try store.close()
         disk.set(.read, true)
@@ -69,9 +69,9 @@ struct AccountDiskTests {
     }
 }
 
-@Suite("The errors of accounts that cannot be used", .timeLimit(.minutes(20)))
+@Suite("Errors of an unusable account database", .timeLimit(.minutes(20)))
 struct AccountErrorTests {
-    @Test("The log has the file and SQLite's words, the caller neither")
+    @Test("The log contains the path and SQLite's message, and the caller's error contains neither")
     func discretion() async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk(directory: directory.path)

@@ -6,12 +6,12 @@ import Testing
 @testable import LoginTasks
 
 extension AccountStore {
-    /// The one number that a statement answers.
+    /// Returns the number that a statement selects.
     func number(_ sql: String) throws(DatabaseFailure) -> Int? {
         try read { try Int.fetchOne($0, sql: sql) }
     }
 
-    /// How many tokens there are, expired ones among them.
+    /// Returns the number of tokens, including expired ones.
     func tokenCount() throws(DatabaseFailure) -> Int? {
         try number("SELECT COUNT(*) FROM token")
     }
@@ -21,7 +21,7 @@ extension AccountStore {
 struct AccountStoreTests {
     private let directory: TemporaryDirectory
     private let store: AccountStore
-    private let ada = UserName("ada")!  // `!`: a name by the rules
+    private let ada = UserName("ada")!  // `!`: a valid name
     private let bob = UserName("bob")!  // `!`: the same
     private let start = WallTime(milliseconds: 1_800_000_000_000)
 
@@ -32,7 +32,7 @@ struct AccountStoreTests {
         store = try AccountStore(path: directory.file("accounts.sqlite"), now: start)
     }
 
-    /// The store closed and opened again.
+    /// Closes the store and opens it again.
     private func reopened(now: WallTime? = nil) throws -> AccountStore {
         try store.close()
         return try AccountStore(path: path, now: now ?? start)
@@ -43,7 +43,7 @@ struct AccountStoreTests {
         return try store.issue(token.hash, to: account, rehashed: nil, now: start, expiresAt: start + lifetime)
     }
 
-    @Test("An account that was added is there after the file was opened again")
+    @Test("An added account exists after the file is reopened")
     func adding() throws {
         #expect(try store.add(ada, PasswordHash(text: "h1"), now: start))
         let again = try reopened()
@@ -51,7 +51,7 @@ struct AccountStoreTests {
         #expect(try again.account(bob) == nil)
     }
 
-    @Test("A name is given once, and a second attempt changes nothing")
+    @Test("A name can be added only once, and a second attempt changes nothing")
     func addingTwice() throws {
         #expect(try store.add(ada, PasswordHash(text: "h1"), now: start))
         #expect(try !store.add(ada, PasswordHash(text: "h2"), now: start))
@@ -67,7 +67,7 @@ struct AccountStoreTests {
         #expect(try store.account(names[1]) != nil)
     }
 
-    @Test("The list is in order and shows no secrets")
+    @Test("The list is sorted and contains no secrets")
     func listing() throws {
         _ = try store.add(bob, PasswordHash(text: "h1"), now: start)
         _ = try store.add(ada, PasswordHash(text: "h2"), now: start + .seconds(1))
@@ -80,7 +80,7 @@ struct AccountStoreTests {
             ])
     }
 
-    @Test("A token leads to its account until it expires")
+    @Test("A token identifies its account until it expires")
     func expiry() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
         let token = Token()
@@ -117,7 +117,7 @@ struct AccountStoreTests {
         #expect(try store.account(ada)?.passwordHash == PasswordHash(text: "h2"))
     }
 
-    @Test("A removed account takes its tokens with it, and its name is free")
+    @Test("Removing an account removes its tokens and frees its name")
     func removing() throws {
         _ = try store.add(ada, PasswordHash(text: "h1"), now: start)
         let token = Token()
@@ -128,14 +128,14 @@ struct AccountStoreTests {
         #expect(try store.owner(of: token.hash, now: start) == nil)
     }
 
-    @Test("What is not there cannot be changed or removed")
+    @Test("An account that does not exist cannot be changed or removed")
     func absent() throws {
         #expect(try !store.setPassword(ada, PasswordHash(text: "h"), now: start))
         #expect(try !store.remove(ada))
         #expect(try store.list().isEmpty)
     }
 
-    @Test("A password that was checked before it changed gives no token")
+    @Test("A password that changes between check and login yields no token")
     func race() throws {
         _ = try store.add(ada, PasswordHash(text: "h1"), now: start)
         let checked = try #require(try store.account(ada))
@@ -150,7 +150,7 @@ struct AccountStoreTests {
             try !store.issue(token.hash, to: checked, rehashed: nil, now: start, expiresAt: start + .seconds(60)))
     }
 
-    @Test("A hash at today's cost takes the old one's place and keeps the tokens")
+    @Test("A hash with the current cost replaces the old one and keeps the tokens")
     func rehashing() throws {
         _ = try store.add(ada, PasswordHash(text: "old"), now: start)
         let (first, second) = (Token(), Token())
@@ -165,7 +165,7 @@ struct AccountStoreTests {
         #expect(try store.list().first?.passwordChangedAt == start.milliseconds)
     }
 
-    @Test("Past the bound the oldest tokens of the account go")
+    @Test("Above the limit, the oldest tokens of the account are removed")
     func tokenBound() throws {
         let store = try AccountStore(path: directory.file("few.sqlite"), now: start, maximumTokens: 3)
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
@@ -180,7 +180,7 @@ struct AccountStoreTests {
         #expect(owners == [bob, nil, nil, nil, nil, ada, ada, ada])
     }
 
-    @Test("An account has 1,000 tokens at the most")
+    @Test("An account has at most 1,000 tokens")
     func usualTokenBound() throws {
         let store = try AccountStore(path: directory.file("many.sqlite"), now: start)
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
@@ -194,7 +194,7 @@ struct AccountStoreTests {
         #expect(isKnown == [false, false] + repeatElement(true, count: 1000))
     }
 
-    @Test("Expired tokens leave the file")
+    @Test("Expired tokens are removed from the file")
     func expiredTokensGo() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
         _ = try issue(Token(), to: ada, lifetime: .seconds(1))
@@ -203,7 +203,7 @@ struct AccountStoreTests {
         #expect(try again.tokenCount() == 1)
     }
 
-    @Test("Neither a token nor a password lies in the files")
+    @Test("The files contain neither a token nor a password")
     func nothingInTheClear() throws {
         let token = Token()
         let hasher = PasswordHasher(cost: .minimum)
@@ -225,7 +225,7 @@ struct AccountStoreTests {
         return all
     }
 
-    @Test("Only the owner may read the files, whatever the process's mask and whoever made them")
+    @Test("The files have mode 0600, even if they had another mode before")
     func modes() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
         for name in directory.names { #expect(directory.mode(name) == 0o600, "\(name)") }
@@ -235,7 +235,7 @@ struct AccountStoreTests {
         for name in directory.names { #expect(directory.mode(name) == 0o600, "\(name)") }
     }
 
-    @Test("A full disk is reported as such, and what was written before is not touched")
+    @Test("A full database is reported, and earlier writes are intact")
     func full() throws {
         _ = try store.add(ada, PasswordHash(text: "h"), now: start)
         let pages = try #require(try store.number("PRAGMA page_count"))
@@ -247,7 +247,7 @@ struct AccountStoreTests {
         #expect(try store.list().map(\.user) == ["ada"])
     }
 
-    @Test("A file from a newer version is refused in words")
+    @Test("A file from a newer version is refused with an error")
     func newerVersion() throws {
         try store.close()
         let queue = try DatabaseQueue(path: path)
@@ -257,7 +257,7 @@ struct AccountStoreTests {
         #expect(failure?.description.contains("newer version") == true)
     }
 
-    @Test("A file that is no database is refused in words, and stays as it is")
+    @Test("A file that is not a database is refused with an error and left unchanged")
     func noDatabase() throws {
         let file = directory.file("other")
         let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -270,7 +270,7 @@ struct AccountStoreTests {
         #expect(try bytes(of: file).count == 66)
     }
 
-    @Test("A directory that is not there is refused in words")
+    @Test("A missing directory is refused with an error")
     func noDirectory() {
         let failure = #expect(throws: DatabaseFailure.self) {
             try AccountStore(path: directory.file("absent/accounts.sqlite"), now: start)
@@ -278,7 +278,7 @@ struct AccountStoreTests {
         #expect(failure?.description.contains("No such file or directory") == true)
     }
 
-    @Test("After it was closed every use fails in words")
+    @Test("After the close, every operation fails with an error")
     func closed() throws {
         try store.close()
         #expect(throws: DatabaseFailure.self) { try store.list() }

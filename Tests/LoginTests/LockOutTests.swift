@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The lock-out")
 struct LockOutTests {
-    private let user = UserName("ada")!  // `!`: a name by the rules
+    private let user = UserName("ada")!  // `!`: a valid name
     private let other = UserName("bob")!  // `!`: the same
 
     private func fail(_ lockOut: inout LockOut, times: Int, uid: UInt32 = 1000, now: Duration = .zero) {
@@ -24,7 +24,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("Five failures are free, the fifth closes the entry for a second")
+    @Test("Four failures have no effect, the fifth locks the entry for a second")
     func freeFailures() {
         var lockOut = LockOut()
         fail(&lockOut, times: 4)
@@ -35,7 +35,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .seconds(1)) == nil)
     }
 
-    @Test("The delay doubles up to a quarter of an hour and stays there")
+    @Test("The delay doubles up to 15 minutes")
     func doubling() {
         var lockOut = LockOut()
         var now = Duration.zero
@@ -50,7 +50,7 @@ struct LockOutTests {
         #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900])
     }
 
-    @Test("Where the clock begins does not matter", arguments: [Int64.min / 4, -1, 0, 1, Int64.max / 4])
+    @Test("The start of the clock does not matter", arguments: [Int64.min / 4, -1, 0, 1, Int64.max / 4])
     func anyClock(start: Int64) {
         var lockOut = LockOut()
         let now = Duration.seconds(start)
@@ -60,7 +60,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: now + .seconds(1)) == nil)
     }
 
-    @Test("Attempts while it is closed change nothing")
+    @Test("Attempts during the lock do not extend it")
     func refusedAttempts() {
         var lockOut = LockOut()
         fail(&lockOut, times: 5)
@@ -68,7 +68,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .seconds(1)) == nil)
     }
 
-    @Test("A success forgets the failures")
+    @Test("A success removes the failures")
     func success() {
         var lockOut = LockOut()
         fail(&lockOut, times: 4)
@@ -82,7 +82,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .zero) == nil)
     }
 
-    @Test("One uid's failures do not lock another uid out, nor the same uid for another user")
+    @Test("One uid's failures lock neither another uid nor another user for the same uid")
     func keys() {
         var lockOut = LockOut()
         fail(&lockOut, times: 5, uid: 1000)
@@ -94,7 +94,7 @@ struct LockOutTests {
         }
     }
 
-    @Test("Guesses made side by side get no further than guesses made one after the other")
+    @Test("Concurrent attempts are limited like sequential ones")
     func sideBySide() {
         var lockOut = LockOut()
         var allowed: [LockOut.Attempt] = []
@@ -106,7 +106,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .zero) == .seconds(1))
     }
 
-    @Test("Past the free failures one attempt is under way at a time")
+    @Test("After the free failures, only one attempt runs at a time")
     func oneAtATime() {
         var lockOut = LockOut()
         fail(&lockOut, times: 5)
@@ -119,7 +119,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .seconds(1)) == .seconds(2))
     }
 
-    @Test("An abandoned attempt leaves no trace")
+    @Test("An abandoned attempt has no effect")
     func abandoned() {
         var lockOut = LockOut()
         for _ in 0..<20 { #expect(retryAfter(&lockOut, now: .zero) == nil) }
@@ -137,7 +137,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .zero) == nil)
     }
 
-    @Test("An entry is forgotten a day after its last failure")
+    @Test("An entry is removed a day after its last failure")
     func memory() {
         var lockOut = LockOut()
         fail(&lockOut, times: 4)
@@ -145,7 +145,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .seconds(24 * 60 * 60)) == nil)
     }
 
-    @Test("A new password forgets the failures from every uid")
+    @Test("forget removes the failures of all uids")
     func forgetting() {
         var lockOut = LockOut()
         fail(&lockOut, times: 5, uid: 1)
@@ -155,7 +155,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, uid: 1, now: .zero) == nil)
     }
 
-    @Test("Forgetting leaves attempts that are under way counted")
+    @Test("forget keeps counting attempts in progress")
     func forgettingUnderWay() {
         var lockOut = LockOut()
         for _ in 0..<5 { _ = lockOut.begin(user: user, uid: 1000, now: .zero) }
@@ -163,13 +163,13 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, now: .zero) == .seconds(1))
     }
 
-    @Test("Memory is bounded, and who tries many names flushes neither his own locks nor those of others")
+    @Test("The number of entries is limited, and attempts with many names do not remove locks")
     func bounded() {
         var lockOut = LockOut(rules: LockOut.Rules(maximumEntries: 50))
         fail(&lockOut, times: 5, uid: 1000)
         fail(&lockOut, times: 5, uid: 1001)
         for number in 0..<500 {
-            let name = UserName("name\(number)")!  // `!`: a name by the rules
+            let name = UserName("name\(number)")!  // `!`: a valid name
             guard case .allowed(let attempt) = lockOut.begin(user: name, uid: 1000, now: .milliseconds(number)) else {
                 Issue.record("name \(number) was refused")
                 return
@@ -182,7 +182,7 @@ struct LockOutTests {
         #expect(retryAfter(&lockOut, uid: 1002, now: .milliseconds(500)) == nil)
     }
 
-    @Test("Where every entry is in use, a new one is refused instead of growing")
+    @Test("If every entry is in use, a new one is refused")
     func full() {
         var lockOut = LockOut(rules: LockOut.Rules(maximumEntries: 1))
         guard case .allowed = lockOut.begin(user: user, uid: 1000, now: .zero) else {
@@ -193,7 +193,7 @@ struct LockOutTests {
     }
 
     @Test(
-        "Whatever happens in whatever order, nobody guesses faster and nobody waits without a reason", arguments: 0..<20
+        "Attempts are refused exactly when required, in random sequences of events", arguments: 0..<20
     )
     func anyOrder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LoginTasks
 
-@Suite("How often anybody attempts to log in")
+@Suite("The rate limit of login attempts")
 struct LoginAttemptsTests {
     private func refusal(
         _ attempts: inout LoginAttempts, session: SessionID, uid: UInt32 = 1000, at now: Duration
@@ -16,7 +16,7 @@ struct LoginAttemptsTests {
         }
     }
 
-    @Test("A session has the attempts of a minute at once, and then one as each becomes due")
+    @Test("A session may use a minute's attempts at once, then one as each becomes due")
     func session() {
         var attempts = LoginAttempts(rules: .init(session: 6, uid: 0))
         for _ in 0..<6 { #expect(refusal(&attempts, session: 1, at: .seconds(100)) == nil) }
@@ -27,7 +27,7 @@ struct LoginAttemptsTests {
         #expect(refusal(&attempts, session: 1, at: .seconds(110))?.retryAfter == .seconds(10))
     }
 
-    @Test("The sessions of a uid share its attempts, and a refused one takes none of the session's")
+    @Test("The sessions of a uid share its limit, and a refused attempt does not count for the session")
     func uid() {
         var attempts = LoginAttempts(rules: .init(session: 2, uid: 3))
         for session in 1...3 { #expect(refusal(&attempts, session: SessionID(session), at: .zero) == nil) }
@@ -36,14 +36,14 @@ struct LoginAttemptsTests {
         #expect(refusal(&attempts, session: 1, at: .seconds(20)) == nil)
     }
 
-    @Test("Buckets that are full again are forgotten before there are too many")
+    @Test("Full buckets are removed")
     func crowd() {
         var attempts = LoginAttempts()
         for session in 0..<10_000 { _ = refusal(&attempts, session: SessionID(session), at: .seconds(session)) }
         #expect(attempts.count < 2_000)
     }
 
-    @Test("Other bounds hold at once, and begin with full buckets")
+    @Test("New limits apply at once, with full buckets")
     func changed() {
         var attempts = LoginAttempts(rules: .init(session: 1, uid: 0))
         #expect(refusal(&attempts, session: 1, at: .zero) == nil)

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The login service", .timeLimit(.minutes(20)))
 struct LoginServiceTests {
-    private let ada = UserName("ada")!  // `!`: a name by the rules
+    private let ada = UserName("ada")!  // `!`: a valid name
     private let bob = UserName("bob")!  // `!`: the same
 
-    @Test("The right password gives a token, and the token logs in again")
+    @Test("The right password returns a token, and the token logs in again")
     func passwordThenToken() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "correct horse")
@@ -20,7 +20,7 @@ struct LoginServiceTests {
         #expect(again.user == ada && again.token == grant.token && again.tokenHash == grant.tokenHash)
     }
 
-    @Test("A token's expiry is not prolonged by its use")
+    @Test("Using a token does not extend its expiry")
     func fixedExpiry() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -32,7 +32,7 @@ struct LoginServiceTests {
         #expect(error?.code == "login.failed")
     }
 
-    @Test("A wrong password and an unknown user get the same answer")
+    @Test("A wrong password and an unknown user get the same error")
     func sameAnswer() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -42,7 +42,7 @@ struct LoginServiceTests {
         #expect(wrong == unknown)
     }
 
-    @Test("Neither errors of a login nor of a token show what was tried")
+    @Test("Errors of a login do not contain the attempted password or token")
     func nothingShown() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -51,7 +51,7 @@ struct LoginServiceTests {
         for error in [refused, token] { #expect(error?.json.text.contains("hunter2") == false) }
     }
 
-    @Test("After five wrong passwords even the right one is refused, with the time to wait, and then accepted")
+    @Test("After five failures the right password is refused with a delay, and accepted after it")
     func lockOut() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -73,7 +73,7 @@ struct LoginServiceTests {
         #expect(await test.refusal(bob, "no")?.code == "login.locked")
     }
 
-    @Test("Of many guesses at once no more are checked than of guesses one by one")
+    @Test("Concurrent attempts are limited like sequential ones")
     func parallelGuesses() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -85,7 +85,7 @@ struct LoginServiceTests {
         #expect(codes.filter { $0 == "login.locked" }.count == 35)
     }
 
-    @Test("One uid cannot take all the slots for hashing, and what finds none is not held against it")
+    @Test("A uid that finds no free hashing slot gets busy, which does not count as a failure")
     func slots() async throws {
         var settings = LoginSettings.cheap
         settings.lockOut.freeFailures = 1000
@@ -100,7 +100,7 @@ struct LoginServiceTests {
         #expect(await test.refusal(bob, "no")?.code == "login.failed")
     }
 
-    @Test("A password that was hashed at another cost is hashed again at the login, and stays the same")
+    @Test("A password hashed at another cost is rehashed at the next login")
     func rehash() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -119,7 +119,7 @@ struct LoginServiceTests {
         #expect(await later.refusal(ada, "pw") == nil)
     }
 
-    @Test("A name is added once")
+    @Test("A name can be added only once")
     func addTwice() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -128,7 +128,7 @@ struct LoginServiceTests {
         #expect(await test.refusal(ada, "pw") == nil)
     }
 
-    @Test("A new password ends the old one, the tokens and the lock")
+    @Test("A new password invalidates the old one, the tokens and the lock")
     func newPassword() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -140,7 +140,7 @@ struct LoginServiceTests {
         await #expect(throws: BridgeError.self) { try await test.service.logIn(Secret(grant.token)) }
     }
 
-    @Test("A removed user is an unknown one")
+    @Test("A removed user is unknown, and its tokens are invalid")
     func removing() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -151,7 +151,7 @@ struct LoginServiceTests {
         #expect(try await test.service.list().isEmpty)
     }
 
-    @Test("A password that changed while it was being checked does not log in")
+    @Test("A password that changes during its check does not log in")
     func changedMeanwhile() async throws {
         let directory = try TemporaryDirectory()
         let store = try AccountStore(path: directory.file("accounts.sqlite"), now: TestClocks.start)
@@ -173,7 +173,7 @@ struct LoginServiceTests {
         #expect(error?.code == "login.failed")
     }
 
-    @Test("What is not there cannot be changed or removed")
+    @Test("A user that does not exist cannot be changed or removed")
     func absent() async throws {
         let test = try await ServiceUnderTest()
         let changed = await #expect(throws: BridgeError.self) {
@@ -183,7 +183,7 @@ struct LoginServiceTests {
         #expect(changed?.code == "user.not_found" && removed?.code == "user.not_found")
     }
 
-    @Test("Without its accounts it fails in words and counts nothing")
+    @Test("If the database is closed, logins fail with storage.failed and do not count as failures")
     func closed() async throws {
         let test = try await ServiceUnderTest()
         try await test.add(ada, "pw")
@@ -193,7 +193,7 @@ struct LoginServiceTests {
         #expect(await test.refusal(ada, "pw") == nil)
     }
 
-    @Test("The configuration sets cost and life of tokens, and refuses what makes no sense")
+    @Test("The configuration sets the cost and the lifetime of tokens, and invalid lifetimes are refused")
     func configuration() async throws {
         var settings = LoginSettings()
         try settings.apply(LoginConfiguration())

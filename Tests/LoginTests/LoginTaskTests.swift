@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The login tasks", .timeLimit(.minutes(20)))
 struct LoginTaskTests {
-    /// A bridge with the login plugin, the account `ada` with the password `pw`, and what lies behind the tasks.
+    /// A bridge with the login plugin, the account `ada` with the password `pw`, and the objects behind the tasks.
     private struct Stage {
         let bridge: TestBridge
         let service: LoginService
@@ -18,7 +18,7 @@ struct LoginTaskTests {
             try await session.call("login.status")["user"] ?? "absent"
         }
 
-        /// Who is logged in, by the daemon's word.
+        /// Returns the users of the daemon's sessions.
         func users() async throws -> [String] {
             let sessions = try await admin.call("bridge.sessions")["sessions"]?.arrayValue ?? []
             return sessions.compactMap { $0["user"]?.stringValue }
@@ -46,7 +46,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("The plugin's figures count accounts, and logins by how they ended")
+    @Test("The plugin's metrics count accounts, and logins by outcome")
     func figures() async throws {
         try await withStage { stage in
             let session = await stage.bridge.session()
@@ -66,12 +66,12 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("The plugin stands its own check")
+    @Test("The plugin passes its own check")
     func conformance() throws {
         try Plugin.login().check()
     }
 
-    @Test("The plugin as it ships logs in, by the system's clocks and at the usual cost")
+    @Test("The default plugin logs in with the system's clocks and the default cost")
     func shipped() async throws {
         let bridge = try await TestBridge.start(.login(), daemonUID: 1000)
         let admin = await bridge.session(uid: 0)
@@ -85,7 +85,7 @@ struct LoginTaskTests {
         await bridge.stop()
     }
 
-    @Test("A login by password names the session's user and publishes the event")
+    @Test("A login by password sets the session's user and publishes the event")
     func password() async throws {
         try await withStage { stage in
             try await stage.admin.subscribe("login.changed")
@@ -115,7 +115,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("A token logs another session in, and answers itself")
+    @Test("A token logs another session in, and the result contains the same token")
     func token() async throws {
         try await withStage { stage in
             let first = await stage.bridge.session()
@@ -141,7 +141,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("A login as another user takes the first one's place")
+    @Test("A login as another user replaces the first user")
     func replacing() async throws {
         try await withStage { stage in
             try await stage.admin.call("login.users.add", ["user": "bob", "password": "pb"])
@@ -157,7 +157,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("What fits neither form is refused with its position, and nothing of it is shown")
+    @Test("Invalid options are refused with their path, and the error does not contain them")
     func invalidOptions() async throws {
         try await withStage { stage in
             let long = String(repeating: "7", count: 1025)
@@ -181,7 +181,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("A password as long as they may be is one, whatever it consists of")
+    @Test("A password may have the maximum length and any characters")
     func longPassword() async throws {
         try await withStage { stage in
             let password = JSON.string(String(repeating: "密", count: 341) + "\u{0}")
@@ -191,7 +191,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("The lock-out is an answer with the time to wait, and another uid is not locked")
+    @Test("A lock-out returns the delay and does not affect another uid")
     func lockOut() async throws {
         try await withStage { stage in
             let page = await stage.bridge.session(uid: 1000)
@@ -209,7 +209,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("What secrets were sent, the log does not say")
+    @Test("The log does not contain secrets")
     func log() async throws {
         try await withStage { stage in
             let grant = try await stage.admin.call("login", ["user": "ada", "password": "pw"])
@@ -220,7 +220,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("A session that closes is forgotten, its token is not")
+    @Test("A closed session is removed, and its token stays valid")
     func closing() async throws {
         try await withStage { stage in
             let page = await stage.bridge.session()
@@ -232,7 +232,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("A login whose session leaves meanwhile leaves nothing behind")
+    @Test("A login whose session closes meanwhile stores no session token")
     func leavingMeanwhile() async throws {
         try await withStage { stage in
             for _ in 0..<10 {
@@ -240,14 +240,14 @@ struct LoginTaskTests {
                 _ = await page.begin("login", ["user": "ada", "password": "pw"])
                 await page.hangUp()
             }
-            // Its hash is computed after theirs, and its token is issued after theirs.
+            // This login's hash is computed after the others', and its token is issued after theirs.
             try await stage.admin.call("login", ["user": "ada", "password": "pw"])
             #expect(stage.tokens.count == 1)
             #expect(try await stage.users() == ["ada"])
         }
     }
 
-    @Test("A login that is cancelled did not happen")
+    @Test("A cancelled login either completes or has no effect")
     func cancelling() async throws {
         try await withStage { stage in
             let page = await stage.bridge.session()
@@ -264,7 +264,7 @@ struct LoginTaskTests {
         }
     }
 
-    /// Calls `login` in its own name, which no session is behind.
+    /// Calls `login` as its plugin, without a session.
     private struct Sleepwalker: BridgeTask {
         static let name = "sleepwalk"
         static let summary = "Logs nobody in."
@@ -276,7 +276,7 @@ struct LoginTaskTests {
         }
     }
 
-    @Test("Where there is no session to log in, no token stays valid")
+    @Test("A login without a session leaves no valid token, except one that existed before")
     func unusedToken() async throws {
         let service = LoginService(settings: .cheap, clocks: TestClocks().clocks)
         let bridge = try await TestBridge.start(
@@ -285,7 +285,7 @@ struct LoginTaskTests {
         try await admin.call("login.users.add", ["user": "ada", "password": "pw"])
         let error = await error(admin, "sleepwalk", ["user": "ada", "password": "pw"])
         #expect(error?.code == .sessionNotFound)
-        // Asked after the revocation, on the same thread.
+        // Runs after the revocation, on the same thread.
         #expect(try await service.database.perform { try $0.tokenCount() } == 0)
         let grant = try await admin.call("login", ["user": "ada", "password": "pw"])
         #expect(await self.error(admin, "sleepwalk", ["token": grant["token"] ?? nil])?.code == .sessionNotFound)

@@ -6,7 +6,7 @@ import Testing
 struct PasswordHasherTests {
     private let hasher = PasswordHasher(cost: .minimum)
 
-    @Test("A password fits its own hash and no other password does")
+    @Test("A password matches its own hash, and other passwords do not")
     func verifying() throws {
         let hash = try hasher.hash(Secret("correct horse"))
         #expect(try hasher.verify(Secret("correct horse"), hash))
@@ -14,21 +14,21 @@ struct PasswordHasherTests {
         #expect(try !hasher.verify(Secret("correct hors"), hash))
     }
 
-    @Test("A password may hold NUL and any script", arguments: ["a\u{0}b", "密码", String(repeating: "p", count: 1024)])
+    @Test("Passwords may contain NUL and any script", arguments: ["a\u{0}b", "密码", String(repeating: "p", count: 1024)])
     func anyBytes(password: String) throws {
         let hash = try hasher.hash(Secret(password))
         #expect(try hasher.verify(Secret(password), hash))
         #expect(try !hasher.verify(Secret(String(password.dropLast())), hash))
     }
 
-    @Test("One password has a different hash each time, of argon2id")
+    @Test("A password has a different argon2id hash each time")
     func salt() throws {
         let hashes = try (0..<4).map { _ in try hasher.hash(Secret("same")) }
         #expect(Set(hashes).count == 4)
         #expect(hashes.allSatisfy { $0.text.hasPrefix("$argon2id$v=19$m=8,t=1,p=1$") })
     }
 
-    @Test("A hash of another cost is to be made again, one of the same cost is not")
+    @Test("A hash of another cost needs a rehash, one of the same cost does not")
     func rehash() throws {
         let hash = try hasher.hash(Secret("secret"))
         #expect(!hasher.needsRehash(hash))
@@ -39,7 +39,7 @@ struct PasswordHasherTests {
     }
 
     @Test(
-        "The dummy costs what a new hash costs and fits no password",
+        "The dummy hash has the cost of a new hash and matches no password",
         arguments: [PasswordCost.minimum, PasswordCost(operations: 3, memoryBytes: 65536)])
     func dummy(cost: PasswordCost) throws {
         let hasher = PasswordHasher(cost: cost)
@@ -55,13 +55,13 @@ struct PasswordHasherTests {
         #expect(throws: HashingFailure.damaged) { try hasher.verify(Secret("x"), PasswordHash(text: text)) }
     }
 
-    @Test("More memory than there can be is a failure, not a crash")
+    @Test("Requesting too much memory is a failure, not a crash")
     func noMemory() {
         let greedy = PasswordHasher(cost: PasswordCost(operations: 1, memoryBytes: 1 << 42))
         #expect(throws: HashingFailure.noMemory) { try greedy.hash(Secret("x")) }
     }
 
-    @Test("A secret does not show")
+    @Test("The descriptions of a secret do not contain it")
     func secret() {
         let secret = Secret("hunter2")
         var dumped = ""

@@ -3,7 +3,7 @@ import TaskKit
 
 @testable import LoginTasks
 
-/// Two clocks that stand still until a test moves them.
+/// Two clocks that only advance when a test advances them.
 final class TestClocks: Sendable {
     private let elapsed = Mutex(Duration.zero)
 
@@ -18,13 +18,13 @@ final class TestClocks: Sendable {
     }
 }
 
-/// A login service on a directory of its own, with the cheapest hashes.
+/// A login service in its own directory, with the cheapest hashes.
 struct ServiceUnderTest {
     let directory: TemporaryDirectory
     let clocks = TestClocks()
     let service: LoginService
 
-    /// - Parameter directory: One with accounts from before; nil: a new one.
+    /// - Parameter directory: A directory with accounts of an earlier service; `nil` for a new one.
     init(settings: LoginSettings = .cheap, directory: TemporaryDirectory? = nil) async throws {
         self.directory = try directory ?? TemporaryDirectory()
         service = LoginService(settings: settings, clocks: clocks.clocks)
@@ -39,7 +39,7 @@ struct ServiceUnderTest {
         try await service.logIn(user, Secret(password), uid: uid)
     }
 
-    /// The error of a login that is to fail; nil: it did not.
+    /// Returns the error of a login; `nil` if it succeeds.
     func refusal(_ user: UserName, _ password: String, uid: UInt32 = 1000) async -> BridgeError? {
         do {
             _ = try await logIn(user, password, uid: uid)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory that goes with the last reference to it.
+/// A directory that is removed with the last reference to this object.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -19,7 +19,7 @@ final class TemporaryDirectory: Sendable {
         var code: Int32
     }
 
-    /// What lies in it.
+    /// The names of the files in the directory.
     var names: [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
@@ -35,7 +35,7 @@ final class TemporaryDirectory: Sendable {
 
     func file(_ name: String) -> String { path + "/" + name }
 
-    /// The permission bits of a file in it.
+    /// Returns the permission bits of a file in the directory; `nil` if `stat` fails.
     func mode(_ name: String) -> mode_t? {
         var status = stat()
         return stat(file(name), &status) == 0 ? status.st_mode & 0o777 : nil

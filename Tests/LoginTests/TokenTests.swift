@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Tokens")
 struct TokenTests {
-    @Test("A token is 32 bytes of base64url and comes back to its hash")
+    @Test("A token is 32 bytes in base64url, and its text yields its hash")
     func roundTrip() {
         let token = Token()
         #expect(token.text.utf8.count == 43)
@@ -14,14 +14,14 @@ struct TokenTests {
         #expect(token.hash.bytes.count == 32)
     }
 
-    @Test("No two tokens are alike")
+    @Test("Tokens are distinct")
     func distinct() {
         let tokens = (0..<100).map { _ in Token() }
         #expect(Set(tokens.map(\.text)).count == 100)
         #expect(Set(tokens.map(\.hash)).count == 100)
     }
 
-    @Test("What was never given out has no hash")
+    @Test("A malformed token has no hash")
     func shapes() {
         let text = Token().text
         let wrong = [
@@ -42,7 +42,7 @@ struct TokenTests {
         }
     }
 
-    @Test("What a session is logged in with goes from one daemon to the next, and is checked there")
+    @Test("A session's login is handed over to the next daemon, which checks it")
     func handover() throws {
         let (old, new) = (SessionTokens(), SessionTokens())
         let (user, token) = (try #require(UserName("ada")), Token())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoginTasks
 
-@Suite("The tasks for accounts", .timeLimit(.minutes(20)))
+@Suite("The account tasks", .timeLimit(.minutes(20)))
 struct UserTaskTests {
     private let clocks = TestClocks()
     private let tokens = SessionTokens()
@@ -28,7 +28,7 @@ struct UserTaskTests {
         return sessions.compactMap { $0["user"]?.stringValue }
     }
 
-    @Test("Accounts are added, listed and removed")
+    @Test("Accounts can be added, listed and removed")
     func lifeOfAnAccount() async throws {
         let bridge = try await start()
         let admin = await bridge.session(uid: 0)
@@ -50,7 +50,7 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
-    @Test("Accounts outlive the daemon")
+    @Test("Accounts and tokens survive a restart of the daemon")
     func restart() async throws {
         let directory = try TemporaryDirectory()
         let service = LoginService(settings: .cheap, clocks: clocks.clocks)
@@ -68,7 +68,7 @@ struct UserTaskTests {
         await next.stop()
     }
 
-    @Test("A new password logs out all of the user's sessions, on whichever page of the daemon's list they stand")
+    @Test("A new password logs out all sessions of the user, on every page of the daemon's list")
     func pages() async throws {
         let bridge = try await start()
         let admin = await bridge.session(uid: 0)
@@ -92,7 +92,7 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
-    @Test("A new password logs the user's sessions out, revokes the tokens and leaves others alone")
+    @Test("A new password logs out the user's sessions and revokes the tokens; other users are not affected")
     func passwd() async throws {
         let bridge = try await start()
         let admin = await bridge.session(uid: 0)
@@ -115,7 +115,7 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
-    @Test("A removed user's sessions are logged out, whatever logins were under way")
+    @Test("A removed user's sessions are logged out, even with logins in progress")
     func removing() async throws {
         let bridge = try await start()
         let admin = await bridge.session(uid: 0)
@@ -138,7 +138,7 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
-    @Test("Who is neither root nor the daemon's user manages no accounts")
+    @Test("Only root and the daemon's user can manage accounts")
     func strangers() async throws {
         let bridge = try await start()
         let stranger = await bridge.session(uid: 4711)
@@ -151,7 +151,7 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
-    @Test("Logging in and out is open; managing accounts takes a permission that no rule about login.* covers")
+    @Test("Login and logout are public; managing accounts requires the permission accounts.manage")
     func permissions() async throws {
         let bridge = try await start()
         let admin = await bridge.session(uid: 0)
@@ -168,7 +168,7 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
-    @Test("An account file that cannot be opened keeps the daemon from launching")
+    @Test("An account file that cannot be opened prevents the daemon's launch")
     func launching() async throws {
         await #expect(throws: (any Error).self) {
             try await TestBridge.start(

@@ -2,10 +2,10 @@ import Testing
 
 @testable import NetworkAccess
 
-@Suite("Whether a process may use a network")
+@Suite("A process's access to a network")
 struct NetworkAccessTests {
     @Test(
-        "Each obstacle names the setting that makes it; the first one counts",
+        "Each obstacle names the setting that causes it; the first obstacle counts",
         arguments: [
             (false, nil, "RestrictAddressFamilies= of its unit"), (false, true, "RestrictAddressFamilies= of its unit"),
             (true, nil, "AF_NETLINK"), (true, true, "PrivateNetwork="), (true, false, nil),

@@ -4,11 +4,11 @@ import Testing
 
 @testable import OfflinePackages
 
-@Suite("Archives of strangers")
+@Suite("Archives from untrusted sources")
 struct HostileArchiveTests {
     private static let empty = String(repeating: "0", count: 64)
 
-    /// A manifest of a signer who is not to be trusted, in the form that packages have.
+    /// Returns a manifest of an untrusted signer, in the form of packages.
     private static func manifest(_ files: String) -> String { #"{"id":"a","version":"1","files":{\#(files)}}"# + "\n" }
 
     private static func file(_ path: String, _ byteCount: String = "0") -> String {
@@ -16,7 +16,7 @@ struct HostileArchiveTests {
     }
 
     @Test(
-        "A signed manifest with bad paths, members twice, or another form is refused",
+        "A signed manifest with bad paths, duplicate members or another form is refused",
         arguments: [
             (manifest(file("../a")), .path), (manifest(file("a") + "," + file("A")), .path),
             (manifest(file("a") + "," + file("a/b")), .path), (manifest(file("/etc/passwd")), .path),
@@ -33,10 +33,10 @@ struct HostileArchiveTests {
         #expect(Fixture.reason(try Fixture.compressed(bytes)) == reason)
     }
 
-    /// A good archive, before it was compressed.
+    /// Returns a good archive, not compressed.
     private func good() throws -> [UInt8] { try Fixture.decompressed(try Fixture.archive(try Fixture.folder())) }
 
-    @Test("The manifest of another signer, or of none, is refused before it is read")
+    @Test("A manifest with an untrusted key or a wrong signature is refused")
     func signatures() throws {
         let archive = try Fixture.archive(try Fixture.folder())
         #expect(Fixture.reason(archive, keys: [PackageSecretKey().publicKey]) == .key)
@@ -46,10 +46,10 @@ struct HostileArchiveTests {
         #expect(Fixture.reason(try Fixture.compressed(bytes)) == .signature)
     }
 
-    @Test("Entries that are links, folders or devices, in another order, twice or beside the manifest are refused")
+    @Test("Entries of other types, in another order, duplicate, missing or additional are refused")
     func entries() throws {
         let bytes = try good()
-        // Headers and contents of 1: manifest, signature, two files, the end.
+        // A header and one block of content each: manifest, signature and two files; then the end.
         let first = bytes.count - TarHeader.end.count - 2048
         for type in "125346gxLKV" {
             var changed = bytes
@@ -69,7 +69,7 @@ struct HostileArchiveTests {
         }
     }
 
-    @Test("A file of other bytes is refused, and one that another archive follows")
+    @Test("A file with other bytes is refused, and so is an archive that follows another one")
     func contents() throws {
         var bytes = try good()
         bytes[bytes.count - TarHeader.end.count - 512] ^= 1
@@ -78,7 +78,7 @@ struct HostileArchiveTests {
         #expect(Fixture.reason(archive + archive) == .format)
     }
 
-    @Test("Each beginning of a package is incomplete, and none is taken for a package")
+    @Test("Each proper prefix of a package is refused as incomplete")
     func cuts() throws {
         let archive = try Fixture.archive(try Fixture.folder())
         for count in 0..<archive.count {
@@ -86,7 +86,7 @@ struct HostileArchiveTests {
         }
     }
 
-    @Test("A bomb ends at the first byte that the manifest does not name, and a large manifest before it is read")
+    @Test("A bomb is refused at the first byte outside the manifest, and a large manifest before it is read")
     func bombs() throws {
         let zeros = [UInt8](repeating: 0, count: 64 << 20)
         #expect(Fixture.reason(try Fixture.compressed(zeros)) == .format)
@@ -101,7 +101,7 @@ struct HostileArchiveTests {
     }
 
     @Test(
-        "Mutated archives are refused or hold the same, and pieces change nothing", arguments: 0..<10 as Range<UInt64>)
+        "Mutated archives are refused or have the same content, in any pieces", arguments: 0..<10 as Range<UInt64>)
     func mutations(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let archive = try Fixture.archive(try Fixture.folder())
@@ -112,13 +112,13 @@ struct HostileArchiveTests {
             let mutated = isCompressed ? generator.mutate(archive) : try Fixture.compressed(generator.mutate(bytes))
             let reason = Fixture.reason(mutated)
             let other = Fixture.reason(mutated, pieces: Int.random(in: 1...300, using: &generator))
-            // Where zstd is broken, what stands before that has been seen in pieces alone.
+            // If the zstd data is broken, only a read in pieces has seen the content before the fault.
             #expect(isCompressed ? (other == nil) == (reason == nil) : other == reason)
             if reason == nil { #expect(try Fixture.read(mutated) == manifest) }
         }
     }
 
-    @Test("Of random folders come packages that hold them", arguments: 0..<8 as Range<UInt64>)
+    @Test("Packages of random folders contain all their files", arguments: 0..<8 as Range<UInt64>)
     func property(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var files: [String: String] = [:]

@@ -5,12 +5,12 @@ import Testing
 
 @testable import OfflinePackages
 
-/// Packages of tests.
+/// Packages for tests.
 enum Fixture {
     static let key = PackageSecretKey("ed25519-secret:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")!  // a seed
     static let template = #"{"id": "notes", "version": "1.0", "base": "https://notes.example/app/"}"#
 
-    /// A folder to make a package of.
+    /// Creates a folder to make a package of.
     static func folder(
         _ files: [String: String] = ["index.html": "<p>", "a/b.js": "1"], template: String = Fixture.template
     ) throws -> TemporaryFolder {
@@ -28,28 +28,28 @@ enum Fixture {
         return folder
     }
 
-    /// A package as one file.
+    /// Returns a package as one file.
     static func archive(_ folder: TemporaryFolder, key: PackageSecretKey = key) throws -> [UInt8] {
         let bytes = Collected()
         try PackageMaker(folder.path).writeArchive(signedBy: key) { bytes.bytes += $0 }
         return bytes.bytes
     }
 
-    /// An archive of these bytes, whatever they are.
+    /// Returns an archive of these bytes, valid or not.
     static func compressed(_ bytes: [UInt8]) throws -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { room, count in
             count = ZSTD_compress(room.baseAddress, room.count, bytes, bytes.count, 1)
         }
     }
 
-    /// What an archive holds.
+    /// Returns the content of an archive.
     static func decompressed(_ archive: [UInt8]) throws -> [UInt8] {
         var bytes: [UInt8] = []
         try archive.withUnsafeBytes { try ZstdDecoder().take($0) { bytes += $0 } }
         return bytes
     }
 
-    /// The beginning of a tar: a manifest of whatever text, and its good signature.
+    /// Returns the beginning of a tar: a manifest of any text, and its valid signature.
     static func head(_ manifest: String) -> [UInt8] {
         let manifest = Array(manifest.utf8)
         let signature = PackageSignature(of: manifest, by: key).bytes
@@ -77,7 +77,7 @@ enum Fixture {
         return try reader.finish()
     }
 
-    /// Why an archive is refused.
+    /// Returns the reason for which an archive is refused; `nil` if it is accepted.
     static func reason(
         _ archive: [UInt8], pieces: Int = 1 << 16, keys: [PackageKey]? = nil, _ limits: PackageLimits = PackageLimits()
     ) -> PackageFault.Reason? {
@@ -90,7 +90,7 @@ enum Fixture {
     }
 }
 
-/// Bytes that a closure has got.
+/// The bytes that a closure has received.
 final class Collected {
     var bytes: [UInt8] = []
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import OfflinePackages
 
-@Suite("The form of packages")
+@Suite("The format of packages")
 struct PackageFormatTests {
-    @Test("A package that is made can be read, whatever pieces it comes in", arguments: [1, 7, 512, 1 << 20])
+    @Test("A package can be read in pieces of any size", arguments: [1, 7, 512, 1 << 20])
     func roundTrip(pieces: Int) throws {
         let folder = try Fixture.folder()
         let manifest = try Fixture.read(try Fixture.archive(folder), pieces: pieces, keys: [Fixture.key.publicKey])
@@ -19,7 +19,7 @@ struct PackageFormatTests {
         #expect(manifest.file(at: "INDEX.html") == nil)
     }
 
-    @Test("The same folder makes the same bytes, whenever and in whatever order its files were made")
+    @Test("The same folder gives the same bytes, for any order, times and modes of its files")
     func reproducible() throws {
         let first = try Fixture.archive(try Fixture.folder(["a": "1", "b": "2", "c/d": "3"]))
         let second = try Fixture.folder(["c/d": "3", "b": "2", "a": "1"])
@@ -29,7 +29,7 @@ struct PackageFormatTests {
         #expect(try Fixture.archive(second) == first)
     }
 
-    @Test("The archive is one that tar can list")
+    @Test("tar can list the archive")
     func tar() throws {
         let folder = try Fixture.folder([
             "\(String(repeating: "x", count: 100))/\(String(repeating: "y", count: 90))": ""
@@ -48,7 +48,7 @@ struct PackageFormatTests {
             ])
     }
 
-    @Test("What the manifest of the folder says stays: types of files, policy, network, requests")
+    @Test("The members of the folder's manifest are kept: types of files, policy, network, requests")
     func members() throws {
         let template = """
             {"id": "a.b-c", "version": "2.0+x", "network": "https://api.example", "csp": "default-src 'self'",
@@ -63,7 +63,7 @@ struct PackageFormatTests {
     }
 
     @Test(
-        "A manifest that says something else than it may is refused",
+        "An invalid manifest is refused",
         arguments: [
             "[]", "{", "{}", #"{"id": "a"}"#, #"{"id": "a", "version": 1}"#, #"{"id": "A", "version": "1"}"#,
             #"{"id": ".a", "version": "1"}"#, #"{"id": "a..b", "version": "1"}"#, #"{"id": "../a", "version": "1"}"#,
@@ -82,7 +82,7 @@ struct PackageFormatTests {
         #expect(throws: PackageFault.self) { try PackageMaker(folder.path) }
     }
 
-    @Test("Links, devices and sockets are refused by who makes a package")
+    @Test("Symbolic links and FIFOs are refused when a package is made")
     func kinds() throws {
         let ways: [(String) -> Int32] = [
             { symlink("/etc/passwd", $0) }, { symlink("/etc", $0) }, { mkfifo($0, 0o644) },
@@ -94,7 +94,7 @@ struct PackageFormatTests {
         }
     }
 
-    @Test("A folder that is signed is a package; a changed, missing, additional or linked file is noticed")
+    @Test("A signed folder is a package; a changed, missing, additional or linked file is detected")
     func folders() throws {
         let changes: [(TemporaryFolder) throws -> Void] = [
             { try $0.write("<q>", to: "files/index.html") }, { try $0.write("<p> ", to: "files/index.html") },
@@ -109,14 +109,14 @@ struct PackageFormatTests {
             let folder = try Fixture.folder()
             try PackageMaker(folder.path).signFolder(by: Fixture.key)
             #expect(try PackageFile.check(folder.path, keys: nil).key == Fixture.key.publicKey)
-            // The signed manifest makes itself again.
+            // Making the manifest of the signed folder again gives the same manifest.
             #expect(try PackageMaker(folder.path).manifest == PackageFile.check(folder.path, keys: nil).manifest)
             try change(folder)
             #expect(throws: PackageFault.self, "change \(index)") { try PackageFile.check(folder.path, keys: nil) }
         }
     }
 
-    @Test("Keys are read as they are written, and not taken for each other")
+    @Test("Keys are read back from their text, and public and secret keys are not confused")
     func keys() {
         let key = PackageSecretKey()
         #expect(PackageSecretKey(key.text + "\n")?.publicKey == key.publicKey)
@@ -128,7 +128,7 @@ struct PackageFormatTests {
     }
 
     @Test(
-        "No two paths can be taken for each other, and none leaves the folder",
+        "Paths that can be confused with each other or that leave the folder are refused",
         arguments: [
             ["../a"], ["a/../b"], ["/a"], ["a//b"], ["a/"], ["."], [""], ["a\\b"], ["a\u{0}b"], ["a\nb"],
             ["../\u{301}a"], ["x/..\u{2F}\u{301}"], ["a", "A"], ["a/b", "A/c"], ["a", "a/b"], ["a/b", "a"],
@@ -140,7 +140,7 @@ struct PackageFormatTests {
         #expect(throws: PackageFault.self) { for path in paths { try set.insert(path) } }
     }
 
-    @Test("Other paths are good", arguments: [["a/b", "a/c", "b"], [".well-known/x"], ["...", "a b/ü.html", "%2e"]])
+    @Test("Other paths are accepted", arguments: [["a/b", "a/c", "b"], [".well-known/x"], ["...", "a b/ü.html", "%2e"]])
     func goodPaths(paths: [String]) throws {
         var set = PackagePathSet()
         for path in paths { try set.insert(path) }

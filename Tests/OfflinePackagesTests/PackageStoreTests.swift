@@ -10,7 +10,7 @@ struct PackageStoreTests {
         try PackageStore(folder.file("store"), keys: [Fixture.key.publicKey], limits) { $0() }
     }
 
-    /// A version whose one file holds its number.
+    /// Returns an archive of a version whose one file contains its number.
     private func archive(_ version: Int, id: String = "notes") throws -> [UInt8] {
         try Fixture.archive(
             try Fixture.folder(["index.html": "\(version)"], template: #"{"id": "\#(id)", "version": "\#(version)"}"#))
@@ -31,12 +31,12 @@ struct PackageStoreTests {
         return String(decoding: try package.open(file).read(upTo: 100), as: UTF8.self)
     }
 
-    /// The versions on disk.
+    /// Returns the number of versions on disk.
     private func folders(_ folder: TemporaryFolder, id: String = "notes") throws -> Int {
         try OpenFile(folder.file("store/\(id)")).names(upTo: 100).filter { $0.hasPrefix("v-") }.count
     }
 
-    @Test("A package is there once it is installed, also for who opens the store again")
+    @Test("An installed package is available, also after the store is opened again")
     func installs() throws {
         let folder = try TemporaryFolder()
         do {
@@ -49,7 +49,7 @@ struct PackageStoreTests {
         #expect(try store(folder).faults == [])
     }
 
-    @Test("The version before is kept and can be gone back to; older ones go")
+    @Test("The previous version is kept and can be restored; older ones are removed")
     func versions() throws {
         let folder = try TemporaryFolder()
         let store = try store(folder)
@@ -62,7 +62,7 @@ struct PackageStoreTests {
         #expect(throws: PackageFault.self) { try store.rollBack("other") }
     }
 
-    @Test("Who reads a version reads it to its end, whatever comes, and it goes from the disk after that")
+    @Test("An open version stays readable after updates and removal, and is removed from the disk afterwards")
     func readers() throws {
         let folder = try TemporaryFolder()
         let store = try store(folder)
@@ -82,7 +82,7 @@ struct PackageStoreTests {
         #expect(throws: PackageFault.self) { try store.remove("notes") }
     }
 
-    @Test("An installation that fails, or is given up, leaves what was there, and nothing else")
+    @Test("A failed or abandoned installation keeps the installed version and leaves nothing else")
     func failures() throws {
         let folder = try TemporaryFolder()
         let store = try store(folder)
@@ -99,7 +99,7 @@ struct PackageStoreTests {
         #expect(try OpenFile(folder.file("store")).names(upTo: 10) == ["notes"])
     }
 
-    @Test("What a crash has left is removed; packages of keys that are no longer trusted are not used")
+    @Test("Remains of a crash are removed, and packages of keys that are no longer trusted are not used")
     func recovery() throws {
         let folder = try TemporaryFolder()
         try install(try archive(1), into: try store(folder))
@@ -117,7 +117,7 @@ struct PackageStoreTests {
         #expect(strict.packages.isEmpty && strict.faults.count == 1)
     }
 
-    @Test("Packages have a number and a size, of all versions together")
+    @Test("The number of packages and the size of all versions together are limited")
     func limits() throws {
         let folder = try TemporaryFolder()
         var limits = PackageLimits()
@@ -128,13 +128,13 @@ struct PackageStoreTests {
         try install(try archive(1, id: "b"), into: store)
         #expect(throws: PackageFault.self) { try install(try archive(1, id: "c"), into: store) }
         try install(try archive(2), into: store)
-        // The version before goes, so there is room for another.
+        // The previous version is removed, so there is room for another.
         try install(try archive(3), into: store)
         #expect(throws: PackageFault.self) { try install(try archive(22), into: store) }
         #expect(try text(store.packages["notes"]?.current) == "3")
     }
 
-    @Test("A program that only reads a store finds the version that is used, and changes nothing")
+    @Test("A program that only reads a store finds the current version and changes nothing")
     func reads() throws {
         let folder = try TemporaryFolder()
         let store = try store(folder)

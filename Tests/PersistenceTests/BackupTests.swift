@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Backups", .timeLimit(.minutes(20)))
 struct BackupTests {
-    @Test("A backup is the whole store in one file, which only its owner can read while it is there")
+    @Test("A backup is the whole store in one file that only its owner can read")
     func whole() async throws {
         let store = try await TestStore()
         for key in ["a", "b"] { try await store.create(key, ["of": .string(key), "price": try .text("1.50")]) }
@@ -26,7 +26,7 @@ struct BackupTests {
         #expect(records == [#"{"of":"a","price":1.50}"#, #"{"of":"b","price":1.50}"#])
     }
 
-    @Test("A backup waits for no lane, and none for it")
+    @Test("A backup and the lanes do not wait for each other")
     func independent() async throws {
         let store = try await TestStore()
         try await store.create("a")
@@ -38,7 +38,7 @@ struct BackupTests {
         #expect(try await store.backup().count == Int(copy.bytes))
     }
 
-    @Test("What was deleted is not in a backup")
+    @Test("A backup does not contain deleted records")
     func deleted() async throws {
         let store = try await TestStore()
         let secret = String(repeating: "confidential ", count: 400)
@@ -47,7 +47,7 @@ struct BackupTests {
         #expect(Data(try await store.backup()).range(of: Data("confidential".utf8)) == nil)
     }
 
-    @Test("The hash is that of the bytes")
+    @Test("A restore accepts the size and the hash of a backup")
     func hash() async throws {
         let store = try await TestStore()
         let copy = try await store.copies.backUp(for: 1)
@@ -55,7 +55,7 @@ struct BackupTests {
         #expect(try await store.restore(bytes, .init(bytes: copy.bytes, sha256: copy.sha256)).records == 0)
     }
 
-    @Test("A copy that is sent while the store closes is whole or cancelled, and leaves nothing")
+    @Test("A copy that is sent during the store's close is complete or cancelled, and leaves no file")
     func sentAtTheEnd() async throws {
         let store = try await TestStore()
         let copy = try await store.copies.backUp(for: 1)
@@ -68,7 +68,7 @@ struct BackupTests {
         await store.store.close()
     }
 
-    @Test("A reader that leaves half way leaves nothing, and the error is the stream's")
+    @Test("A reader that disconnects during the transfer leaves no file, and the stream's error is reported")
     func half() async throws {
         let store = try await TestStore()
         for key in 0..<300 { try await store.create("k\(key)", ["text": .string(String(repeating: "x", count: 2000))]) }
@@ -86,7 +86,7 @@ struct BackupTests {
         #expect(try store.otherFiles.filter { !$0.hasSuffix("transfer-2") } == [])
     }
 
-    @Test("Nothing is left of a backup that was sent, or was not, whose session ended, or when the store is closed")
+    @Test("Removes a backup after it was sent, when its session ends and when the store closes")
     func leftovers() async throws {
         let store = try await TestStore()
         _ = try await store.backup()
@@ -103,7 +103,7 @@ struct BackupTests {
         #expect(error.code == .pluginUnavailable)
     }
 
-    @Test("A session that ends while its backup is being made leaves nothing")
+    @Test("A session that ends while its backup is made leaves no file")
     func cancelled() async throws {
         let store = try await TestStore()
         try await store.create("a")
@@ -113,7 +113,7 @@ struct BackupTests {
             store.copies.sessionClosed(3)
             task.cancel()
             if case .success(let copy) = await task.result {
-                // The session was gone, or ends now.
+                // The session had ended before this, or ends now.
                 store.copies.sessionClosed(3)
                 #expect(copy.records == 1)
             }
@@ -122,7 +122,7 @@ struct BackupTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("Four copies run at a time; another one is refused as busy until one of them has ended")
+    @Test("At most four copies run at a time; a further one fails as busy until one has ended")
     func bound() async throws {
         let store = try await TestStore()
         var copies: [StoreCopies.Copy] = []
@@ -135,7 +135,7 @@ struct BackupTests {
         #expect(try await store.copies.backUp(for: 5).records == 0)
     }
 
-    @Test("A copy whose file is cut while it is sent is not taken for whole")
+    @Test("A copy whose file is truncated before it is sent fails")
     func cut() async throws {
         let store = try await TestStore()
         let copy = try await store.copies.backUp(for: 1)
@@ -145,7 +145,7 @@ struct BackupTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("Where the disk is full or fails, a backup says so and leaves nothing", arguments: ["full", "read"])
+    @Test("A backup on a disk that is full or fails reports the error and leaves no file", arguments: ["full", "read"])
     func faults(_ fault: String) async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -160,14 +160,14 @@ struct BackupTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("What a killed daemon left behind goes at the next start, what a restore kept stays")
+    @Test("The next start removes the files that a killed daemon left, but not those that a restore kept")
     func killed() throws {
         let directory = try TestStore.makeDirectory()
         let names = ["records.sqlite", "records.sqlite.transfer-3", "records.sqlite.transfer-3-journal", "notes"]
         for name in names + ["records.sqlite.before-restore-1"] {
             try Data(name.utf8).write(to: URL(fileURLWithPath: directory + "/" + name))
         }
-        // A restore that was killed between its two steps: another name of the database itself.
+        // A restore that was killed between its two steps leaves a second name of the database itself.
         link(directory + "/records.sqlite", directory + "/records.sqlite.before-restore-2")
         StoreSwap.removeLeftovers(of: StoreFile(path: directory + "/records.sqlite"))
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Which calls share one commit")
+@Suite("The calls that share one commit")
 struct BatchPlannerTests {
     private func read(_ session: SessionID) -> BatchPlanner.Item {
         .init(session: session, effect: .read, sizeBytes: 10)
@@ -13,7 +13,7 @@ struct BatchPlannerTests {
         .init(session: session, effect: .write, sizeBytes: 10)
     }
 
-    @Test("Reads of sessions without an earlier write go first, the others after the commit")
+    @Test("Reads of sessions without an earlier write come before the commit, the others after it")
     func threeSteps() {
         let batch = BatchPlanner.plan([read(1), write(1), read(2), read(1), write(3)])
         #expect(batch.before == [0, 2])
@@ -22,7 +22,7 @@ struct BatchPlannerTests {
         #expect(batch.count == 5)
     }
 
-    @Test("A session that writes after its late read ends the batch")
+    @Test("A session's write after its late read ends the batch")
     func secondWrite() {
         let batch = BatchPlanner.plan([write(1), read(1), write(2), write(1), write(3)])
         #expect(batch == .init(before: [], writes: [0, 2], after: [1]))
@@ -34,7 +34,7 @@ struct BatchPlannerTests {
         #expect(batch == .init(before: [0], writes: [1, 2], after: []))
     }
 
-    @Test("A batch ends at its number of calls and at its size, and takes one call of any size")
+    @Test("A batch is limited in calls and in size, and takes one call of any size")
     func bounds() {
         let items = Array(repeating: write(1), count: 10)
         #expect(BatchPlanner.plan(items, bounds: .init(calls: 3, sizeBytes: 1000)).count == 3)
@@ -43,8 +43,8 @@ struct BatchPlannerTests {
         #expect(BatchPlanner.plan([], bounds: .init()).count == 0)
     }
 
-    /// Carries out the whole queue as the lane does, on a model where a write appends its position to a list, and
-    /// gives what every read saw of its own session's writes.
+    /// Carries out the whole queue as the lane does, on a model where a write appends its position to a list. Returns
+    /// the writes of its own session that each read saw.
     private func seenByReads(_ items: [BatchPlanner.Item]) -> (seen: [Int: [Int]], writes: [SessionID: [Int]]) {
         var seen: [Int: [Int]] = [:]
         var writes: [SessionID: [Int]] = [:]
@@ -62,7 +62,7 @@ struct BatchPlannerTests {
         return (seen, writes)
     }
 
-    @Test("Whatever the queue, reads see exactly their session's earlier writes, and writes keep their order")
+    @Test("Reads see exactly their session's earlier writes, and writes keep their order, in random queues")
     func property() {
         var generator = SeededGenerator(seed: 20_240_817)
         for _ in 0..<400 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A call by its number, which does nothing.
+/// A numbered call that does nothing.
 private final class NumberedCall: StoreCall {
     let number: Int
     let session: SessionID
@@ -13,7 +13,7 @@ private final class NumberedCall: StoreCall {
     let effect: BatchPlanner.Effect
     let sizeBytes: Int
 
-    /// - Parameter user: Nil: the session's number.
+    /// - Parameter user: `nil` derives the user from the session's number.
     init(
         _ number: Int, _ session: SessionID, _ lane: StoreLane, isWrite: Bool, sizeBytes: Int = 10, user: UInt32? = nil
     ) {
@@ -29,7 +29,7 @@ private final class NumberedCall: StoreCall {
 }
 
 extension CallQueues {
-    /// The numbers of what waits for a lane.
+    /// Returns the numbered calls that wait for a lane.
     fileprivate mutating func take(_ lane: StoreLane) -> [NumberedCall] {
         var calls: [Call] = []
         take(lane, into: &calls)
@@ -37,7 +37,7 @@ extension CallQueues {
     }
 }
 
-@Suite("Which calls wait for others of their session")
+@Suite("The calls that wait for others of their session")
 struct CallQueuesTests {
     private func call(_ number: Int, _ session: SessionID, _ lane: StoreLane, sizeBytes: Int = 10) -> NumberedCall {
         NumberedCall(number, session, lane, isWrite: lane == .commits, sizeBytes: sizeBytes)
@@ -45,7 +45,7 @@ struct CallQueuesTests {
 
     private func take(_ lane: StoreLane, _ queues: inout CallQueues) -> [Int] { queues.take(lane).map(\.number) }
 
-    @Test("A read goes to its lane at once, whatever other sessions have under way")
+    @Test("A read goes to its lane at once, whatever calls of other sessions are in progress")
     func othersDoNotWait() {
         var queues = CallQueues()
         #expect(queues.admit(call(0, 1, .commits)) == .first)
@@ -54,7 +54,7 @@ struct CallQueuesTests {
         #expect(take(.reads, &queues) == [2])
     }
 
-    @Test("A read waits until its session's write is finished, and so does everything behind it")
+    @Test("A read and all later calls of its session wait until the session's write is finished")
     func readAfterWrite() {
         var queues = CallQueues()
         let write = call(0, 1, .commits)
@@ -71,14 +71,14 @@ struct CallQueuesTests {
         #expect(take(.commits, &queues) == [2])
     }
 
-    @Test("Calls for the same lane follow each other without waiting")
+    @Test("Calls for the same lane do not wait for each other")
     func sameLane() {
         var queues = CallQueues()
         for number in 0..<3 { _ = queues.admit(call(number, 1, .commits)) }
         #expect(take(.commits, &queues) == [0, 1, 2])
     }
 
-    @Test("A lane is woken once for all that comes until it has found nothing more")
+    @Test("A lane is woken once, until it has found no more calls")
     func waking() {
         var queues = CallQueues()
         #expect(queues.admit(call(0, 1, .reads)) == .first)
@@ -90,7 +90,7 @@ struct CallQueuesTests {
         #expect(queues.admit(call(3, 1, .reads)) == .first)
     }
 
-    @Test("Users take turns, however much one of them has sent, and each session keeps its order")
+    @Test("Users take turns, however many calls one of them has sent, and each session keeps its order")
     func turns() {
         var queues = CallQueues()
         let calls = [(1, 10), (1, 10), (2, 10), (1, 10), (3, 20), (3, 20), (4, 30)] as [(SessionID, UInt32)]
@@ -100,7 +100,7 @@ struct CallQueuesTests {
         #expect(take(.commits, &queues) == [0, 4, 6, 1, 5, 2, 3])
     }
 
-    @Test("What is put back comes first again, and what came meanwhile behind it")
+    @Test("Calls that are put back come first, and calls that arrived meanwhile follow")
     func putBack() {
         var queues = CallQueues()
         for (number, user) in [10, 10, 20, 30].enumerated() {
@@ -114,7 +114,7 @@ struct CallQueuesTests {
         #expect(take(.commits, &queues) == [2, 3, 1, 4, 5])
     }
 
-    @Test("A lane takes no more than it carries out together: of queries one")
+    @Test("A lane takes at most the calls that it carries out together; the queries lane takes one")
     func takenTogether() {
         var queues = CallQueues()
         for number in 0..<200 {
@@ -125,7 +125,7 @@ struct CallQueuesTests {
         #expect(StoreLane.allCases.map { take($0, &queues).count } == [128, 32, 1])
     }
 
-    @Test("Options of one session are bounded, those held included, until its calls are finished")
+    @Test("The options of one session's unfinished calls are limited in bytes, including calls that wait")
     func bytes() {
         var queues = CallQueues()
         let half = call(0, 1, .commits, sizeBytes: Limits.waitingBytesPerSession / 2)
@@ -140,7 +140,7 @@ struct CallQueuesTests {
         #expect(queues.admit(call(5, 1, .reads, sizeBytes: 1)) == .queued)
     }
 
-    @Test("Whatever comes, and however the lanes run: each session's calls take effect one after the other")
+    @Test("Each session's calls take effect in order, in random sequences of calls and lanes")
     func property() {
         var generator = SeededGenerator(seed: 20_261_122)
         for _ in 0..<300 {
@@ -173,14 +173,14 @@ struct CallQueuesTests {
     }
 }
 
-/// The lanes on a model of the store: the numbers of the writes that are committed, in order. Each lane goes step by
-/// step, in any order of the lanes.
+/// The lanes on a model of the store: the numbers of the committed writes, in order. The lanes run step by step, in any
+/// order.
 private struct LaneModel {
     private struct Lane {
-        /// Nobody has to wake it: it is at work.
+        /// Whether the lane is at work and needs no wake-up.
         var isAwake = false
         var taken: [NumberedCall] = []
-        /// Being carried out, with the state of the store that its reads see.
+        /// The calls being carried out, with the state of the store that their reads see.
         var batch: [NumberedCall] = []
     }
 
@@ -188,9 +188,9 @@ private struct LaneModel {
     private var lanes = StoreLane.allCases.map { _ in Lane() }
     private var committed: [NumberedCall] = []
     private var moment = 0
-    /// When each call took effect, by its number.
+    /// The moment when each call took effect, by its number.
     private(set) var effects: [Int: Int] = [:]
-    /// Which writes of its session a read found.
+    /// The writes of its own session that each read found, by its number.
     private(set) var seen: [Int: [Int]] = [:]
 
     var isIdle: Bool { queues.count == 0 }
@@ -204,7 +204,7 @@ private struct LaneModel {
         lanes[lane.rawValue].isAwake = true
     }
 
-    /// Takes what waits, or carries out a batch, or finishes it: what comes next.
+    /// Does the lane's next step: finishes its batch, carries out a batch, or takes the waiting calls.
     mutating func step(_ lane: StoreLane, batch count: Int) {
         let index = lane.rawValue
         guard lanes[index].isAwake else { return }
@@ -216,7 +216,7 @@ private struct LaneModel {
         } else if !lanes[index].taken.isEmpty {
             carryOut(lane, count)
         } else {
-            // Now and then there is no time for some of them.
+            // Sometimes puts calls back, as if their time had run out.
             lanes[index].taken = queues.take(lane)
             if lane == .commits, lanes[index].taken.count > 2, moment % 3 == 0 {
                 let left = Array(lanes[index].taken.suffix(2))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Writes of several users, in turns", .timeLimit(.minutes(20)))
+@Suite("Writes of several users take turns", .timeLimit(.minutes(20)))
 struct CommitTurnsTests {
     private typealias Request = TestStore.Request
 
@@ -16,7 +16,7 @@ struct CommitTurnsTests {
         Request("read", ["table": "t", "key": .string("k\(number)")], session: session, uid: uid)
     }
 
-    @Test("A write is the next but one, however many another user has sent before")
+    @Test("A write is carried out second, however many calls another user has sent before")
     func others() async throws {
         let store = try await TestStore()
         let many = (0..<300).map { create($0, SessionID($0 % 3), uid: 1000) }
@@ -28,18 +28,18 @@ struct CommitTurnsTests {
         }
     }
 
-    @Test("So is a read by key")
+    @Test("A read by key is carried out second, however many reads another user has sent before")
     func reads() async throws {
         let store = try await TestStore()
         let many = (0..<300).map { read($0, SessionID($0), uid: 1000) }
         #expect(await store.order(of: many + [read(0, 400, uid: 2000)]).firstIndex(of: 300) == 1)
     }
 
-    /// Time for two writes in a slice: it is read at the beginning, before each write but the first, and twice for
-    /// each.
+    /// A clock that allows two writes in a slice. The slice reads it at the beginning, before each write except the
+    /// first, and twice for each write.
     private var slow: Slice.Clock { TickingClock(tick: .milliseconds(4)).clock }
 
-    @Test("A commit begins no further writes when its slice is over, and they come first in the next")
+    @Test("A commit starts no further writes when its slice is over, and the next commit starts with them")
     func slices() async throws {
         let store = try await TestStore(clock: slow)
         let calls = (0..<6).map { create($0, 1, uid: 1000) } + [create(6, 2, uid: 2000)]
@@ -48,7 +48,7 @@ struct CommitTurnsTests {
         #expect(store.sink.deliveries.suffix(4) == [2, 2, 2, 1])
     }
 
-    @Test("A write shares no commit with the next call of a user whose last one took long")
+    @Test("A write shares no commit with calls of a user whose last call took long")
     func slowUser() async throws {
         let time = Mutex(Duration.zero)
         let store = try await TestStore(clock: { time.withLock { $0 } })
@@ -79,11 +79,11 @@ struct CommitTurnsTests {
         release()
         _ = try await write.outcome.get()
         await store.finishJobs()
-        // One in each of two batches, and one more in the batch of the slow write.
+        // One read in each of two batches, and one more in the batch of the slow write.
         #expect(reads.count <= (isSlow ? 3 : 2))
     }
 
-    @Test("What is left of a batch keeps each session's order, watches included")
+    @Test("The calls left of a batch keep each session's order, watches included")
     func leftWatch() async throws {
         let store = try await TestStore(clock: slow)
         let watch = Request("watch", ["table": "t"], session: 1, uid: 1000)
@@ -92,11 +92,11 @@ struct CommitTurnsTests {
         ])
         #expect(order == [0, 1, 2, 3, 4])
         await store.settle()
-        // The writes of its own before the watch are none of its news.
+        // The watch does not report its session's earlier writes.
         #expect(store.sink.sent(1) == ["3 create k3", "4 create k4"])
     }
 
-    @Test("A call that comes while another user's batch is at work is carried out before what is left of that")
+    @Test("A call that arrives during another user's batch is carried out before the rest of that batch")
     func comesMeanwhile() async throws {
         let time = Mutex(Duration.zero)
         let order = Mutex([Int]())
@@ -120,7 +120,7 @@ struct CommitTurnsTests {
         #expect(order.withLock { $0 } == [0, 3, 1, 2])
     }
 
-    @Test("No answer waits for the decoding of another call's long options")
+    @Test("Answers are delivered before a call with long options is decoded")
     func longOptions() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "k0", "record": [:]])
@@ -130,7 +130,7 @@ struct CommitTurnsTests {
         #expect(store.sink.deliveries.suffix(3) == [1, 2, 1])
     }
 
-    @Test("Reads end a delivery when their slice is over")
+    @Test("A delivery of reads ends when their slice is over")
     func readSlices() async throws {
         let store = try await TestStore(clock: TickingClock(tick: .milliseconds(10)).clock)
         try await store.call("create", ["table": "t", "key": "k0", "record": [:]])
@@ -140,9 +140,9 @@ struct CommitTurnsTests {
     }
 }
 
-/// Reads of one user on the lane of commits, each followed by another one.
+/// Reads of one user on the commits lane. Each one submits the next.
 private final class LongReads: Sendable {
-    /// An end for a store that would go on with them for ever.
+    /// A limit, in case the store would carry out reads for ever.
     private static let maximum = 50
 
     private let store: Store
@@ -151,7 +151,7 @@ private final class LongReads: Sendable {
 
     init(_ store: Store, _ work: @escaping @Sendable () -> Void) { (self.store, self.work) = (store, work) }
 
-    /// How many were carried out before the end.
+    /// The number of reads that were carried out before the end.
     var count: Int { state.withLock { $0.count } }
 
     func end() { state.withLock { $0.isOver = true } }

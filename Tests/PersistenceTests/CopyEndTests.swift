@@ -8,20 +8,20 @@ import Testing
 
 @Suite("The end of copies over a bridge", .timeLimit(.minutes(20)))
 struct CopyEndTests {
-    /// The files that travel.
+    /// Returns the names of the transfer files.
     private func files(_ bridge: TestBridge) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: bridge.stateDirectory)
             .filter { $0.contains(TransferRegistry.suffix) }
     }
 
-    /// Waits until no file travels.
+    /// Waits until there is no transfer file.
     private func expectNoFiles(_ bridge: TestBridge, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let deadline = Deadline()
         while try files(bridge) != [], !deadline.isOver { await Task.yield() }
         #expect(try files(bridge) == [], sourceLocation: sourceLocation)
     }
 
-    /// A bridge whose store is larger than the window of a stream.
+    /// Starts a bridge whose store is larger than the window of a stream.
     private func filled() async throws -> (TestBridge, TestSession) {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -33,7 +33,7 @@ struct CopyEndTests {
         return (bridge, session)
     }
 
-    @Test("A copy is there as long as it is read, and no longer")
+    @Test("A copy's file exists until the copy has been read")
     func read() async throws {
         let (bridge, session) = try await filled()
         let copy = try await session.call("persistence.export")
@@ -44,7 +44,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("A reader that leaves half way leaves no copy")
+    @Test("A reader that closes its stream half way leaves no file")
     func half() async throws {
         let (bridge, session) = try await filled()
         let stream = try #require(try await session.call("persistence.backup")["stream"])
@@ -55,7 +55,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("A copy that nobody reads ends with its stream")
+    @Test("A copy that is not read is removed when its stream expires")
     func unclaimed() async throws {
         let (bridge, session) = try await filled()
         let stream = try #require(try await session.call("persistence.backup")["stream"])
@@ -67,7 +67,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("A copy ends with the session that it is for, read or not", arguments: [true, false])
+    @Test("A copy is removed when its session ends, whether it was read or not", arguments: [true, false])
     func session(isRead: Bool) async throws {
         let (bridge, session) = try await filled()
         let stream = try #require(try await session.call("persistence.backup")["stream"])
@@ -78,7 +78,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("Where the caller may have no more streams, the copies are removed, and keep no place")
+    @Test("Copies for a caller without stream quota are removed and occupy no transfer slot")
     func quota() async throws {
         let (bridge, session) = try await filled()
         for _ in 0..<64 { _ = try await session.makeStream() }
@@ -92,7 +92,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("Four files travel at a time; one more is busy, until one of them has ended")
+    @Test("At most four transfers run at a time; a further one fails as busy until one has ended")
     func bound() async throws {
         let (bridge, session) = try await filled()
         var begun: [(stream: JSON, call: Int64)] = []
@@ -119,7 +119,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("A file whose sender leaves half way is not used, and not kept")
+    @Test("An import whose sender disconnects half way is not applied, and its file is removed")
     func sender() async throws {
         let (bridge, session) = try await filled()
         let sender = await bridge.session()
@@ -135,7 +135,7 @@ struct CopyEndTests {
         await bridge.stop()
     }
 
-    @Test("The stop of the plugin removes what travels")
+    @Test("Stopping the plugin removes all transfer files")
     func stopped() async throws {
         let directory = try TestStore.makeDirectory()
         let bridge = try await TestBridge.start(.persistence(), stateDirectory: directory)

@@ -9,7 +9,7 @@ import Testing
 struct CopyTaskTests {
     private func create(_ key: String) -> JSON { ["table": "t", "key": .string(key), "record": [:]] }
 
-    @Test("Options that are decoded on the loop are short")
+    @Test("Options that are decoded on the loop are limited to 65536 bytes")
     func lengths() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -20,7 +20,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("A backup is a stream, and is restored from one; watchers get an event")
+    @Test("A backup is a stream, a restore reads one, and watchers get an event")
     func restore() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (session, watcher) = (await bridge.session(), await bridge.session())
@@ -50,7 +50,7 @@ struct CopyTaskTests {
         try await session.call("persistence.transaction", ["operations": .array(operations)])
     }
 
-    @Test("An export is a stream, and is imported from one with progress")
+    @Test("An export is a stream, and an import reads one and reports progress")
     func importing() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -66,7 +66,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("Copying the store takes a permission that no rule about persistence.* covers, and is open to nobody")
+    @Test("The copy tasks require the permission store.copy and are not public")
     func permission() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let root = await bridge.session(uid: 0)
@@ -80,7 +80,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("Only the caller reads its copy: no other session, user or origin")
+    @Test("Only the calling session can read its copy: no other session, user or origin")
     func ownership() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -97,7 +97,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("A restore and an import read streams of their caller alone")
+    @Test("A restore and an import read only streams of their caller")
     func foreignStreams() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (session, other) = (await bridge.session(), await bridge.session())
@@ -112,7 +112,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("Options that do not fit are refused with their position, those that are not known too")
+    @Test("Invalid and unknown options are refused with their path")
     func options() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -135,7 +135,7 @@ struct CopyTaskTests {
         await bridge.stop()
     }
 
-    @Test("The tasks describe themselves, and say what is a stream")
+    @Test("The tasks describe their options and results, and mark the streams")
     func described() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -156,7 +156,7 @@ struct CopyTaskTests {
 }
 
 extension JSON {
-    /// An object without one of its members.
+    /// Returns the object without one of its members.
     fileprivate func without(_ name: String) -> JSON {
         guard case .object(var members) = self else { return self }
         members[name] = Optional.none

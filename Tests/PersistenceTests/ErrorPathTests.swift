@@ -5,9 +5,9 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Errors say nothing of where the daemon keeps its files")
+@Suite("Errors do not contain the paths of the daemon's files")
 struct ErrorPathTests {
-    @Test("Where the database cannot be opened, the log has the path, and the caller a sentence without it")
+    @Test("If the database cannot be opened, the log contains the path and the error does not")
     func opening() throws {
         let log = Mutex<[String]>([])
         let missing = StoreFile(path: "/nowhere/at/all/records.sqlite")
@@ -29,14 +29,14 @@ struct ErrorPathTests {
         #expect(!error.message.contains("nowhere"))
     }
 
-    @Test("The error of a transferred file does not have its path")
+    @Test("The error of a transfer file does not contain its path")
     func transfers() throws {
         let file = TransferFile(id: 3, session: 1, path: "/nowhere/at/all/x")
         let error = try #require(throws: BridgeError.self) { try file.create() }
         #expect(error.message == "the copy cannot be made: the file system answers error 2")
     }
 
-    @Test("So is a database that cannot be replaced")
+    @Test("The error of a database that cannot be replaced does not contain a path")
     func swaps() throws {
         let directory = try TestStore.makeDirectory()
         let swap = StoreSwap(

@@ -15,7 +15,7 @@ struct ExportTests {
         return store
     }
 
-    @Test("An export has a header, a line for each record in the order of namespace, table and key, and their number")
+    @Test("An export has a header, a line per record ordered by namespace, table and key, and the record count")
     func lines() async throws {
         let store = try await filled()
         #expect(
@@ -31,7 +31,7 @@ struct ExportTests {
                 """#)
     }
 
-    @Test("An empty store has an export too")
+    @Test("An empty store can be exported and imported")
     func empty() async throws {
         let store = try await TestStore()
         #expect(
@@ -43,7 +43,7 @@ struct ExportTests {
         #expect(try await store.importLines(store.export()) == Import.Outcome())
     }
 
-    @Test("It can be that of one namespace, of the tables of one name, or of both")
+    @Test("An export can be limited to a namespace, to a table name, or to both")
     func filters() async throws {
         let store = try await filled()
         let count = { (text: String) in text.split(separator: "\n").count - 2 }
@@ -58,7 +58,7 @@ struct ExportTests {
         }
     }
 
-    @Test("It is as of one moment, waits for no lane, and is whole where it is longer than a part")
+    @Test("An export shows one moment, waits for no lane, and is complete even if it is longer than a part")
     func large() async throws {
         let store = try await TestStore()
         let text = JSON.string(String(repeating: "x", count: 1000))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("What a query's where lets through")
+@Suite("The records that a query's where matches")
 struct FilterTests {
     private func matches(_ filter: String, _ record: String) throws -> Bool {
         try Filter(parsing: JSON(parsing: filter)).matches(JSON(parsing: record))
@@ -86,7 +86,7 @@ struct FilterTests {
             (#"{"a":[1,2]}"#, #"{"a":[2,1]}"#),
             (#"{"a":9007199254740993}"#, #"{"a":9007199254740992}"#),
             (#"{"a":12345678901234567890123}"#, #"{"a":12345678901234567890124}"#),
-            // Two spellings of one letter are two texts.
+            // Two encodings of one letter are two texts.
             (#"{"a":"\u00e9"}"#, #"{"a":"e\u0301"}"#),
             (#"{"a":{"$in":["\u00e9"]}}"#, #"{"a":"e\u0301"}"#),
             (#"{"\u00e9":1}"#, #"{"e\u0301":1}"#),
@@ -95,7 +95,7 @@ struct FilterTests {
         #expect(try !matches(filter, record))
     }
 
-    @Test("Objects of many members are compared in a time that grows with their size alone", .timeLimit(.minutes(10)))
+    @Test("Comparing objects with many members takes time in proportion to their size", .timeLimit(.minutes(10)))
     func manyMembers() throws {
         func members(_ numbers: some Sequence<Int>) -> String { numbers.map { #""m\#($0)":0"# }.joined(separator: ",") }
         let count = 30_000
@@ -103,7 +103,7 @@ struct FilterTests {
         #expect(try matches(filter, #"{"a":{\#(members(0..<count))}}"#))
     }
 
-    @Test("A number of more digits than are compared equals the same text alone, and has no order")
+    @Test("A number with more digits than are compared equals only the same text, and has no order")
     func longNumbers() throws {
         let longest = String(repeating: "7", count: Limits.comparedNumberBytes)
         #expect(try matches(#"{"a":{"$gt":1}}"#, #"{"a":\#(longest)}"#))
@@ -114,7 +114,7 @@ struct FilterTests {
     }
 
     @Test(
-        "What cannot be meant is refused with its place",
+        "An invalid filter is refused with its path",
         arguments: [
             (#"[]"#, "$.where"),
             (#"{"a":{"$like":"x"}}"#, "$.where.a.$like"),
@@ -134,7 +134,7 @@ struct FilterTests {
         #expect(error.data?["path"]?.stringValue == path)
     }
 
-    @Test("The number of conditions and of choices is bounded")
+    @Test("The numbers of conditions and of choices are limited")
     func bounds() throws {
         func fields(_ count: Int) -> JSON {
             .object((0..<count).reduce(into: JSONObject()) { $0["f\($1)"] = 1 })

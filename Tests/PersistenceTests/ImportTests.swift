@@ -18,7 +18,7 @@ struct ImportTests {
         ([Self.header] + lines + [#"{"trestle":"end","records":\#(lines.count)}"#]).joined(separator: "\n") + "\n"
     }
 
-    @Test("What was exported is imported, to the last digit, with versions of its own")
+    @Test("Exported records are imported with every digit and with new versions")
     func roundTrip() async throws {
         let source = try await TestStore()
         for (key, uid) in [("a", 1000), ("é\n\"", 7), ("c", 1000)] as [(String, UInt32)] {
@@ -33,7 +33,7 @@ struct ImportTests {
         #expect(try await store.call("read", ["table": "t", "key": "é\n\""], uid: 7).version == 1)
     }
 
-    @Test("A record whose key exists fails the import, is skipped or replaced; a dry run reports it only")
+    @Test("A record whose key exists fails the import, is skipped or is replaced; a dry run only reports it")
     func ifExists() async throws {
         let store = try await TestStore()
         try await store.create("b", ["old": true])
@@ -56,7 +56,7 @@ struct ImportTests {
         #expect(try await store.call("read", ["table": "t", "key": "b"])["record"] == ["new": true])
     }
 
-    @Test("Only what is asked for is stored")
+    @Test("Only records of the requested table and namespace are stored")
     func filters() async throws {
         let store = try await TestStore()
         let text = file([line("a"), line("a", table: "u"), line("b")])
@@ -67,7 +67,7 @@ struct ImportTests {
     }
 
     @Test(
-        "A mistake is reported with its line and its place in it, and nothing is stored",
+        "A mistake is reported with its line and its path, and nothing is stored",
         arguments: [
             (#"{"key":"x"}"#, "$.namespace"), ("", "$.records"), ("{", "$"), ("[]", "$"), ("nonsense", "$"),
             (#"{"namespace":"local","table":"t","key":"k","record":{}}"#, "$.namespace"),
@@ -85,7 +85,7 @@ struct ImportTests {
         let error = try await store.failure { try await store.importLines(file([line("a"), bad, line("b")])) }
         #expect(error.code == "backup.invalid")
         #expect(error.data?["path"] == .string(path), "\(error)")
-        // A line that is empty is passed over, and the number at the end does not fit any more.
+        // An empty line is skipped, and then the number at the end does not match.
         let number = bad.isEmpty ? 5 : bad == #"{"trestle":"end","records":1}"# ? 4 : 3
         #expect(error.data?["line"] == .number(JSONNumber(number)), "\(error)")
         #expect(error.message.hasPrefix("line \(number): "))
@@ -93,7 +93,7 @@ struct ImportTests {
     }
 
     @Test(
-        "What is no export, or one of a newer kind, is refused at its first line",
+        "A file that is not an export, or has a newer version, is refused",
         arguments: [
             "", "\n\n", "{}", #"{"trestle":"end","records":0}"#, #"{"trestle":"export","version":2}"#, "PK",
         ])
@@ -103,12 +103,12 @@ struct ImportTests {
         #expect(error.code == "backup.invalid")
     }
 
-    @Test("A file that was cut anywhere is refused, and nothing of it is stored")
+    @Test("A file that is truncated anywhere is refused, and nothing of it is stored")
     func cut() async throws {
         let store = try await TestStore()
         let text = file(["a", "b"].map { line($0, record: #"{"text":"x"}"#) })
         let bytes = Array(text.utf8)
-        // The last line end may be missing.
+        // The last line break may be missing.
         for count in 0..<bytes.count - 1 {
             let part = String(decoding: bytes[..<count], as: UTF8.self)
             let error = try await store.failure { try await store.importLines(part) }
@@ -118,14 +118,14 @@ struct ImportTests {
         #expect(try await store.importLines(String(text.dropLast())).created == 2)
     }
 
-    @Test("White space, line ends of other systems and empty lines change nothing")
+    @Test("White space, CRLF line breaks and empty lines change nothing")
     func whiteSpace() async throws {
         let store = try await TestStore()
         let text = "\r\n  \n" + file([line("a"), "  " + line("b") + "\t"]).replacing("\n", with: "\r\n") + "\n\n"
         #expect(try await store.importLines(text).created == 2)
     }
 
-    @Test("A line that is longer than any can be is refused without being kept in memory")
+    @Test("A line longer than the maximum is refused with its number")
     func longLine() async throws {
         let store = try await TestStore()
         let text = Self.header + "\n" + String(repeating: "x", count: 3 << 20)
@@ -137,7 +137,7 @@ struct ImportTests {
         #expect(tooLarge.data?["path"] == "$.record")
     }
 
-    @Test("Whatever was changed in an export, it is refused with its line, or stored whole")
+    @Test("An export with random changes is refused with a line, or stored whole")
     func mutated() async throws {
         var generator = SeededGenerator(seed: 0x1234)
         let bytes = Array(file((0..<6).map { line("k\($0)", record: #"{"n":[1,{"a":"b\u00e9"}]}"#) }).utf8)
@@ -156,11 +156,11 @@ struct ImportTests {
         }
     }
 
-    @Test("An import that fails on the way says how much is stored; skipping, it can be repeated")
+    @Test("A failed import reports the number of stored records, and can be repeated with skip")
     func repetition() async throws {
         let store = try await TestStore()
         let count = Limits.importRecords * 2 + 10
-        // The same key twice: what nobody can know before.
+        // The same key twice: the import cannot detect this in advance.
         let lines = (0..<count).map { line("k\($0 == Limits.importRecords + 5 ? 3 : $0)") }
         let error = try await store.failure { try await store.importLines(file(lines)) }
         #expect(error.code == "record.exists")
@@ -172,14 +172,14 @@ struct ImportTests {
         #expect(try await store.keys().count == count - 1)
     }
 
-    @Test("An import whose caller is gone ends between two transactions")
+    @Test("An import whose caller has disconnected ends between two transactions")
     func cancelled() async throws {
         let store = try await TestStore()
         let text = file((0..<Limits.importRecords * 3).map { line("k\($0)") })
         let task = Mutex<Task<Import.Outcome, any Error>?>(nil)
         let stored = Mutex<[Int64]>([])
         let begun = Task {
-            // Not before it can be cancelled.
+            // Waits until the task can be cancelled.
             while task.withLock({ $0 == nil }) { await Task.yield() }
             return try await store.importLines(text) { done in
                 stored.withLock { $0.append(done.records) }
@@ -195,7 +195,7 @@ struct ImportTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("Watches get imported records like any others")
+    @Test("Watches get events for imported records")
     func watched() async throws {
         let store = try await TestStore()
         try await store.create("b")
@@ -205,7 +205,7 @@ struct ImportTests {
         #expect(store.sink.sent() == ["2 create a", "3 update b"])
     }
 
-    @Test("Where the disk is full an import says so, and what it had stored stays")
+    @Test("An import on a full disk reports storage.full, and keeps the records already stored")
     func fullDisk() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("An interruption")
 struct InterruptionTests {
-    /// Seen by the thread sanitizer: that the database is used while it is closed changes no result, most of the time.
-    @Test("does not reach into a database that is being closed")
+    /// The thread sanitizer detects a failure. Without it, using the database during its close rarely changes a result.
+    @Test("does not use a database that is being closed")
     func closing() throws {
         let queue = try DatabaseQueue()
         let interruption = Interruption()

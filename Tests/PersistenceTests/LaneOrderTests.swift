@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Lanes that do not wait for each other", .timeLimit(.minutes(20)))
+@Suite("Independence of the lanes", .timeLimit(.minutes(20)))
 struct LaneOrderTests {
     private typealias Request = TestStore.Request
 
@@ -17,7 +17,7 @@ struct LaneOrderTests {
 
     private func query(session: SessionID) -> Request { Request("query", ["table": "t"], session: session) }
 
-    @Test("Reads and queries are answered while a commit is held up; those of the writer itself wait for it")
+    @Test("Reads and queries of other sessions are answered during a held commit; the writer's own wait for it")
     func heldCommit() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
@@ -36,7 +36,7 @@ struct LaneOrderTests {
         #expect(try await own[1].outcome.get().keys == ["a", "b"])
     }
 
-    @Test("Reads by key and writes are carried out while a query is held up; those of its own session wait for it")
+    @Test("Reads and writes of other sessions are carried out during a held query; its session's own wait for it")
     func heldQuery() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
@@ -48,13 +48,14 @@ struct LaneOrderTests {
         #expect(!slow.isAnswered)
         #expect(!own.contains { $0.isAnswered })
         release()
-        // As of its turn: another session's write may be seen, the own later one may not.
+        // The query shows the state at its turn: another session's write may be seen, the session's own later write may
+        // not.
         #expect(try await slow.outcome.get().keys == ["a", "c"])
         #expect(try await own[0].outcome.get().version == 3)
         #expect(try await own[1].outcome.get().key == "b")
     }
 
-    @Test("The watches of a session that is gone end after the watch that it had asked for last")
+    @Test("The watches of an ended session end, also one whose request still waited")
     func closedBehindHeldWatch() async throws {
         let store = try await TestStore()
         let release = await store.hold(.queries)
@@ -70,7 +71,7 @@ struct LaneOrderTests {
         #expect(store.sink.sent(5) == [])
     }
 
-    @Test("The close waits for what is held, and refuses what comes later")
+    @Test("The close waits for held calls, and refuses later ones")
     func close() async throws {
         let directory = try TestStore.makeDirectory()
         let store = try await TestStore(directory: directory)
@@ -89,7 +90,7 @@ struct LaneOrderTests {
         #expect(try await again.call("query", ["table": "t"]).keys == (isStored ? ["a"] : []))
     }
 
-    @Test("A write of a table that a read has found missing is found by the next read")
+    @Test("A read finds a record written after an earlier read found its table missing")
     func newTable() async throws {
         let store = try await TestStore()
         for key in ["a", "b"] {

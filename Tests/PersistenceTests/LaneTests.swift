@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Calls that share a commit, and disks that fail", .timeLimit(.minutes(20)))
+@Suite("Calls that share a commit, and failing disks", .timeLimit(.minutes(20)))
 struct LaneTests {
     private typealias Request = TestStore.Request
 
@@ -26,7 +26,7 @@ struct LaneTests {
         }
     }
 
-    @Test("In one batch each session's reads see its own earlier writes, and none of its later ones")
+    @Test("In one batch, each session's reads see its earlier writes and none of its later ones")
     func oneBatch() async throws {
         let store = try await TestStore()
         let outcomes = await store.send([
@@ -36,7 +36,7 @@ struct LaneTests {
         #expect(codes(outcomes) == ["record.not_found", "ok", "ok", "ok", "ok", "ok", "record.not_found"])
     }
 
-    @Test("Calls that come together wake their lane once, when all of them are there")
+    @Test("Calls that arrive together wake their lane once, after the last of them")
     func oneWakeUp() async throws {
         let gathered = Mutex<[@Sendable () -> Void]>([])
         let store = try await TestStore(gather: { job in gathered.withLock { $0.append(job) } })
@@ -49,7 +49,7 @@ struct LaneTests {
         #expect(store.wakeUps.value == atStart + 1)
     }
 
-    @Test("A write that fails alone undoes itself alone")
+    @Test("A failed write undoes only itself")
     func singleFailure() async throws {
         let store = try await TestStore()
         let outcomes = await store.send([
@@ -67,7 +67,7 @@ struct LaneTests {
         #expect(try await store.call("query", ["table": "t"]).keys == ["a", "b", "d"])
     }
 
-    @Test("A call that was cancelled while it waited is not carried out")
+    @Test("A call that is cancelled while it waits is not carried out")
     func cancelled() async throws {
         let store = try await TestStore()
         var cancelled = create("a")
@@ -77,14 +77,14 @@ struct LaneTests {
         #expect(try await store.call("query", ["table": "t"]).keys == ["b"])
     }
 
-    @Test("More calls than a batch takes are all answered, in order")
+    @Test("More calls than fit in a batch are all answered, in order")
     func manyCalls() async throws {
         let store = try await TestStore()
         let outcomes = await store.send((0..<1500).map { create("k\($0)", session: SessionID($0 % 7)) })
         #expect(outcomes.compactMap { try? $0.get().version } == Array(1...1500))
     }
 
-    @Test("A session whose waiting calls take too much memory is refused as busy, others are not")
+    @Test("A session whose waiting calls take too much memory is refused as busy; other sessions are not")
     func waitingBytes() async throws {
         let store = try await TestStore()
         let filler = JSON.string(String(repeating: "x", count: 900_000))
@@ -95,11 +95,11 @@ struct LaneTests {
         #expect(outcomes.filter { $0 == "busy" }.count == 2)
         #expect(outcomes[18...19] == ["busy", "busy"])
         #expect(outcomes.suffix(2) == ["options.invalid", "ok"])
-        // What was answered does not count any more.
+        // Answered calls do not count any more.
         #expect(codes(await store.send((0..<18).map { large($0, 1) })).allSatisfy { $0 == "options.invalid" })
     }
 
-    @Test("Where the commit does not reach the disk, all writes of the batch fail, and they do not come back")
+    @Test("If the commit does not reach the disk, all writes of the batch fail and do not reappear")
     func failedSync() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -120,7 +120,7 @@ struct LaneTests {
         #expect(try await again.call("query", ["table": "t"]).keys == ["new", "old"])
     }
 
-    @Test("Writes that failed do not come back although the disk stays broken until the next start")
+    @Test("Failed writes do not reappear even if the disk fails until the next start")
     func failedSyncUntilRestart() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -137,7 +137,7 @@ struct LaneTests {
         #expect(try await again.call("query", ["table": "t"]).keys == ["old"])
     }
 
-    @Test("A full disk fails the whole batch as storage.full, which may be tried again")
+    @Test("A full disk fails the whole batch with the transient error storage.full")
     func fullDisk() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -155,8 +155,8 @@ struct LaneTests {
         #expect(try await store.call("query", ["table": "t"]).keys == ["a", "b", "old"])
     }
 
-    /// A store of records k0, k1 … that fill a page of the database each, so many that SQLite cannot keep them all in
-    /// memory (2 MiB).
+    /// Creates a store of records k0, k1 … that each fill a page of the database. Their number exceeds the memory of
+    /// SQLite's cache (2 MiB).
     private func largeStore(_ directory: String) async throws -> TestStore {
         let writer = try await TestStore(directory: directory)
         let path = TablePath(namespace: Namespace(uid: 1000, origin: "local"), table: ExactText("t"))
@@ -168,7 +168,7 @@ struct LaneTests {
         return try await TestStore(directory: directory)
     }
 
-    @Test("A read that the disk fails is answered so, and the store recovers")
+    @Test("A read fails if the disk fails, and the store recovers")
     func failedRead() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -180,13 +180,13 @@ struct LaneTests {
         #expect(codes(await store.send((0..<20).map { read("k\($0)") })).allSatisfy { $0 == "ok" })
     }
 
-    @Test("A replay that the disk interrupts goes on when the store works again")
+    @Test("A replay that a disk error interrupts continues when the store works again")
     func interruptedReplay() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
         let store = try await largeStore(directory)
         try await store.call("watch", ["table": "t", "since": 0])
-        // The first page of the replay; it waits to be taken before the second.
+        // The first page of the replay. Its events must be taken before the second page.
         await store.finishJobs()
         #expect(store.sink.sent().count == Limits.replayPageEvents)
         disk.set(.read, true)
@@ -199,7 +199,7 @@ struct LaneTests {
         #expect(store.sink.sent().last == "1500 create k1499")
     }
 
-    @Test("Errors of the storage say nothing of what records hold")
+    @Test("Storage errors do not contain the contents of records")
     func discretion() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -211,7 +211,7 @@ struct LaneTests {
         #expect(!shown.contains("secret"))
     }
 
-    @Test("After the close calls are refused, and nothing that was acknowledged is lost")
+    @Test("After the close, calls are refused and no acknowledged write is lost")
     func close() async throws {
         let directory = try TestStore.makeDirectory()
         let store = try await TestStore(directory: directory)

@@ -5,16 +5,16 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("A database that there is no time to check before it is used", .timeLimit(.minutes(20)))
+@Suite("A database that is opened before its check has finished", .timeLimit(.minutes(20)))
 struct LateCheckTests {
-    /// A check that is over before it begins.
+    /// An interruption that ends the check before it begins.
     private var noTime: Interruption {
         let check = Interruption()
         check.fire()
         return check
     }
 
-    /// A store that holds one record, and is closed: its directory, and a copy of it.
+    /// Creates and closes a store with one record. Returns its directory and a copy of it.
     private func copied() async throws -> (directory: String, copy: [UInt8]) {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "kept", "record": ["n": 7]])
@@ -23,7 +23,7 @@ struct LateCheckTests {
         return (store.directory, copy)
     }
 
-    @Test("is checked while it is in use, and the log says that it is sound")
+    @Test("is checked while it is in use, and the log reports that it is sound")
     func sound() async throws {
         let first = try await TestStore()
         try await first.call("create", ["table": "t", "key": "a", "record": ["n": 1]])
@@ -36,7 +36,7 @@ struct LateCheckTests {
         await store.close()
     }
 
-    @Test("and is damaged carries out no call from when that is known, and says why; watches end all the same")
+    @Test("refuses calls with the reason once the check has found damage; sessions still end")
     func unsound() async throws {
         let store = try await TestStore(directory: try await TestStore.makeDamagedDirectory(), check: noTime)
         try await store.store.lateCheck.lane.run {}
@@ -54,7 +54,7 @@ struct LateCheckTests {
         await store.close()
     }
 
-    @Test("takes a copy in its place, and works again")
+    @Test("works again after a copy is restored")
     func restored() async throws {
         let (_, copy) = try await copied()
         let store = try await TestStore(directory: try await TestStore.makeDamagedDirectory(), check: noTime)
@@ -65,11 +65,11 @@ struct LateCheckTests {
         await store.close()
     }
 
-    @Test("is replaced and closed while it is checked")
+    @Test("can be replaced and closed during its check")
     func replaced() async throws {
         let (directory, copy) = try await copied()
         let store = try await TestStore(directory: directory, check: noTime)
-        // The check is at work, or about to be.
+        // The check is running, or about to run.
         _ = try await store.restore(copy)
         #expect(try await store.call("read", ["table": "t", "key": "kept"])["record"] == ["n": 7])
         await store.close()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The order of a query")
 struct OrderingTests {
-    /// Values in their order; those of one line share a position.
+    /// Values in ascending order; those in one line share a position.
     private static let ladder: [[String?]] = [
         [nil], ["null"], ["false"], ["true"],
         ["-1e400"], ["-12345678901234567890124"], ["-12345678901234567890123"], ["-9007199254740993"],
@@ -20,7 +20,7 @@ struct OrderingTests {
 
     private func value(_ text: String?) throws -> SortValue { SortValue(try text.map { try JSON(parsing: $0) }) }
 
-    @Test("Every value has its position: missing, null, false, true, numbers, texts, arrays, objects")
+    @Test("Values are ordered: missing, null, false, true, numbers, texts, arrays, objects")
     func ladder() throws {
         for (leftRung, leftTexts) in Self.ladder.enumerated() {
             for (rightRung, rightTexts) in Self.ladder.enumerated() {
@@ -36,7 +36,7 @@ struct OrderingTests {
         }
     }
 
-    @Test("A position survives the way through a cursor")
+    @Test("A position is unchanged after a round trip through a cursor")
     func throughCursor() throws {
         let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
         for text in Self.ladder.flatMap({ $0 }) {
@@ -47,7 +47,7 @@ struct OrderingTests {
         }
     }
 
-    @Test("Long texts sort by their first bytes, no code point cut in two")
+    @Test("Long texts are sorted by their first bytes, without splitting a code point")
     func longTexts() throws {
         let long = String(repeating: "x", count: Limits.orderTextBytes - 1)
         #expect(SortValue(.string(long + "éa")) == .text(Array(long.utf8)))
@@ -55,7 +55,7 @@ struct OrderingTests {
         #expect(SortValue(.string(long + "a")) == .text(Array((long + "a").utf8)))
     }
 
-    @Test("A number with endless digits has a position, and a small cursor")
+    @Test("A number with very many digits has a position and a small cursor")
     func longNumbers() throws {
         let ordering = try Ordering(parsing: "n")
         let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))
@@ -68,7 +68,7 @@ struct OrderingTests {
     }
 
     @Test(
-        "What is no order is refused with its place",
+        "An invalid order is refused with its path",
         arguments: [
             ("1", "$.order"), (#"{"a":1}"#, "$.order"), ("[1]", "$.order[0]"), (#"["a","b..c"]"#, "$.order[1]"),
             (#""""#, "$.order"), (#""-""#, "$.order"), (#"["a","b","c","d","e","f","g","h","i"]"#, "$.order"),
@@ -79,7 +79,7 @@ struct OrderingTests {
         #expect(error.data?["path"]?.stringValue == path)
     }
 
-    @Test("No damaged cursor is more than refused")
+    @Test("A damaged cursor is either refused or parsed to a valid position")
     func damagedCursors() throws {
         let ordering = try Ordering(parsing: ["a", "-b"])
         let path = TablePath(namespace: Namespace(uid: 1, origin: "local"), table: ExactText("t"))

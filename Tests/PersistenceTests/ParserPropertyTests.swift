@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Whatever a caller writes, the parsers answer in words")
+@Suite("The parsers on random input")
 struct ParserPropertyTests {
     private static let pieces = [
         "a", "b.c", "", ".", "-", "$gt", "$in", "$prefix", "$eq", "$ne", "$or", "\\", "\\.", "é", "e\u{301}", "\0", "😀",
@@ -37,7 +37,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test("A filter is read or refused with its position, and asks any record without harm")
+    @Test("A random filter is parsed or refused with its path, and can be applied to any record")
     func filters() throws {
         var generator = SeededGenerator(seed: 3)
         var read = 0
@@ -55,7 +55,7 @@ struct ParserPropertyTests {
         #expect(read > 200)
     }
 
-    @Test("A record matches the filter that names its own fields")
+    @Test("A record matches a filter on its own fields")
     func ownFields() throws {
         var generator = SeededGenerator(seed: 4)
         for _ in 0..<500 {
@@ -90,7 +90,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test("An order is read or refused with its position")
+    @Test("A random order is parsed or refused with its path")
     func orders() {
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<2000 {
@@ -106,7 +106,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test("Places are in one order: of three, the first two steps make the third")
+    @Test("The order of values is antisymmetric and transitive")
     func transitivity() throws {
         var generator = SeededGenerator(seed: 8)
         let numbers = [

@@ -4,10 +4,10 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("The plugin's parts")
+@Suite("The parts of the persistence plugin")
 struct PersistenceTests {
     @Test(
-        "A file outside of the state directory, or none, is refused",
+        "A file name that is empty or leads outside the state directory is refused",
         arguments: ["", "/etc/passwd", "a/b", ".", "..", "nul\0"])
     func file(_ name: String) throws {
         let error = try #require(throws: BridgeError.self) { try PersistenceConfiguration(file: name).check() }
@@ -15,14 +15,14 @@ struct PersistenceTests {
         #expect(error.data?["path"] == "$.file")
     }
 
-    @Test("The number of tombstones has a range", arguments: [-1, 1_000_000_001] as [Int64])
+    @Test("The number of tombstones must be in its range", arguments: [-1, 1_000_000_001] as [Int64])
     func tombstones(_ count: Int64) throws {
         let error = try #require(throws: BridgeError.self) { try PersistenceConfiguration(tombstones: count).check() }
         #expect(error.data?["path"] == "$.tombstones")
         #expect(throws: Never.self) { try PersistenceConfiguration(file: "x.sqlite", tombstones: 0).check() }
     }
 
-    @Test("Keys of one generator are UUIDs of version 7 and sort in their order, clock set back or not")
+    @Test("Keys of one generator are sorted UUIDs of version 7, even if the clock is set back")
     func keys() throws {
         let now = Mutex<UInt64>(1_700_000_000_000)
         let generator = KeyGenerator { now.withLock { $0 } }
@@ -46,7 +46,7 @@ struct PersistenceTests {
         #expect(keys[0].hasPrefix("018bcfe5-6800-7"))
     }
 
-    @Test("A namespace is read as it is written")
+    @Test("A namespace has exactly one text")
     func namespaces() {
         for text in ["0:local", "1000:https://a.example:8443", "4294967295::", "7:é"] {
             #expect(Namespace(parsing: text)?.text == text)

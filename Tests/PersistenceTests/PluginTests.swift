@@ -11,7 +11,7 @@ struct PluginTests {
         ["table": .string(table), "key": .string(key), "record": ["of": .string(key)]]
     }
 
-    @Test("The seven tasks answer")
+    @Test("The seven tasks work")
     func tasks() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -33,7 +33,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("The plugin's metrics count records, commits and the file, also those from before the start")
+    @Test("The plugin's metrics report records, changes, commits and the file size, also after a restart")
     func figures() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "figures-\(UUID())").path()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -49,14 +49,14 @@ struct PluginTests {
         for key in ["a", "b", "c"] { try await session.call("persistence.create", create(key)) }
         try await session.call("persistence.delete", ["table": "t", "key": "a"])
         try await session.call("persistence.update", ["table": "t", "key": "b", "record": [:]])
-        // Undone, and so not counted.
+        // Rolled back, therefore not counted.
         let operations: JSON = [["create": create("d")], ["delete": ["table": "t", "key": "nope"]]]
         _ = try? await session.call("persistence.transaction", ["operations": operations])
         let first = try await figures(session)
         #expect(first["records"] == 2)
         #expect(first["record_changes"] == 5)
         #expect(first["commits"] == 5)
-        // The last call is answered before it is counted out.
+        // The last call is answered before the metric excludes it.
         #expect(try #require(first["calls_queued"]) <= 1)
         #expect(try #require(first["store"]) > 4096)
         #expect(try #require(first["commit_duration"]) >= first["last_commit_duration"] ?? .infinity)
@@ -69,7 +69,7 @@ struct PluginTests {
         await again.stop()
     }
 
-    @Test("Calls that a session sends without waiting take effect in their order")
+    @Test("Calls that a session sends without waiting for answers take effect in order")
     func pipelined() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()
@@ -99,7 +99,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("Those who watch get record.changed unasked: what they missed, then what happens")
+    @Test("A watcher gets record.changed for missed changes, then for new ones")
     func watch() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (writer, watcher) = (await bridge.session(), await bridge.session())
@@ -115,7 +115,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("A long replay arrives whole")
+    @Test("A long replay arrives complete and in order")
     func longReplay() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (writer, watcher) = (await bridge.session(), await bridge.session())
@@ -135,7 +135,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("The watches of a session end with it")
+    @Test("A session that ends with a watch does not stop other watches")
     func sessionEnds() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let (writer, gone, stays) = (await bridge.session(), await bridge.session(), await bridge.session())
@@ -147,7 +147,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("Users and origins have their own records; a trusted caller may name others'")
+    @Test("Users and origins have their own records; a trusted caller may name other namespaces")
     func namespaces() async throws {
         let bridge = try await TestBridge.start(.persistence(), daemonUID: 900)
         let page = await bridge.session(uid: 900, origin: "https://a.example:8443")
@@ -159,7 +159,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("What a page needs for its own records is open; the option that names others' takes the verb store")
+    @Test("The tasks on records are public; the option namespace requires the permission store")
     func openTasks() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let root = await bridge.session(uid: 0)
@@ -172,7 +172,7 @@ struct PluginTests {
         await bridge.stop()
     }
 
-    @Test("Records outlive the daemon")
+    @Test("Records survive restarts of the daemon")
     func restart() async throws {
         let directory = try TestStore.makeDirectory()
         for round in 1...3 {
@@ -184,7 +184,7 @@ struct PluginTests {
         }
     }
 
-    @Test("The configuration names the file; an unknown key and a path are refused")
+    @Test("The configuration sets the file; unknown keys and invalid values are refused")
     func configuration() async throws {
         let directory = try TestStore.makeDirectory()
         let bridge = try await TestBridge.start(
@@ -201,7 +201,7 @@ struct PluginTests {
         }
     }
 
-    @Test("With a damaged database the launch fails and says which file")
+    @Test("With a damaged database the launch fails, and the error names the file")
     func damaged() async throws {
         let directory = try TestStore.makeDirectory()
         let first = try await TestBridge.start(.persistence(), stateDirectory: directory)
@@ -216,7 +216,7 @@ struct PluginTests {
         #expect("\(error)".contains("damaged"))
     }
 
-    @Test("The tasks describe themselves, the event is announced")
+    @Test("The tasks describe their options and results")
     func described() async throws {
         let bridge = try await TestBridge.start(.persistence())
         let session = await bridge.session()

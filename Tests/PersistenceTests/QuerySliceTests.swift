@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A clock that goes on by a millisecond each time that it is read, and does something at some of these times.
+/// A clock that advances by one tick each time that it is read. It can run a hook at a given reading.
 final class TickingClock: Sendable {
     private struct State {
         var ticks = 0
@@ -28,13 +28,13 @@ final class TickingClock: Sendable {
         }
     }
 
-    /// Does something, on the thread that reads, the next time that the clock is read, after so many times in between.
+    /// Runs `hook` on the reading thread, at the next reading of the clock after `count` further ones.
     func onTick(after count: Int, _ hook: @escaping @Sendable () -> Void) {
         state.withLock { $0.hooks[$0.ticks + 1 + count] = hook }
     }
 }
 
-/// Waits on a thread that may block.
+/// Runs `body` and blocks the current thread until it has finished.
 func wait(for body: @escaping @Sendable () async throws -> Void) {
     let done = DispatchSemaphore(value: 0)
     Task {
@@ -44,10 +44,11 @@ func wait(for body: @escaping @Sendable () async throws -> Void) {
     done.wait()
 }
 
-@Suite("Queries of several users, a slice of each at a time", .timeLimit(.minutes(20)))
+@Suite("Queries of several users, one slice at a time", .timeLimit(.minutes(20)))
 struct QuerySliceTests {
     private typealias Request = TestStore.Request
-    /// With the clock above: it is read once at the beginning of a slice, and once for each record.
+    /// The number of records in a slice with `TickingClock`, which is read at the beginning of a slice and for each
+    /// record.
     private static let recordsInSlice = 20
 
     private func fill(_ store: TestStore, uid: UInt32 = 1000, _ count: Int) async throws {
@@ -55,7 +56,7 @@ struct QuerySliceTests {
             ["create": ["table": "t", "key": .string(key(index)), "record": ["n": .number(JSONNumber(index))]]]
         }
         try await store.call("transaction", ["operations": .array(operations)], uid: uid)
-        // The lane of commits reads the clock no more.
+        // After this, the commits lane reads the clock no more.
         await store.finishJobs()
     }
 
@@ -80,7 +81,7 @@ struct QuerySliceTests {
         #expect(await store.order(of: long + [query(20, uid: 2000, options)]) == [8, 0, 1, 2, 3, 4, 5, 6, 7])
     }
 
-    @Test("A scan in which nothing matches takes turns like any other")
+    @Test("A scan without matches takes turns like any other query")
     func noMatch() async throws {
         let store = try await TestStore(clock: TickingClock().clock)
         try await fill(store, uid: 1000, 200)
@@ -89,7 +90,7 @@ struct QuerySliceTests {
         #expect(await store.order(of: [long, long, query(2, uid: 2000)]) == [2, 0, 1])
     }
 
-    @Test("Long queries of several users go on in turns, those of one user one after the other")
+    @Test("Long queries of several users take turns; those of one user run one after the other")
     func turns() async throws {
         let store = try await TestStore(clock: TickingClock().clock)
         for (uid, count) in [(1000, 100), (2000, 60), (3000, 80)] as [(UInt32, Int)] {
@@ -98,12 +99,12 @@ struct QuerySliceTests {
         let order = await store.order(of: [
             query(1, uid: 1000), query(2, uid: 1000), query(3, uid: 2000), query(4, uid: 3000), query(5, uid: 2000),
         ])
-        // Rounds of slices: 60 records take four, 80 five, 100 six; of the user 2000 the second query ends in the
-        // eighth.
+        // Rounds of slices: 60 records take four, 80 five, 100 six. The second query of user 2000 ends in the eighth
+        // round.
         #expect(order == [2, 3, 0, 4, 1])
     }
 
-    @Test("The answer is that of a query that is never interrupted", arguments: [nil, "n", "-n"])
+    @Test("An interrupted query returns the records of an uninterrupted one", arguments: [nil, "n", "-n"])
     func sameAnswer(_ order: String?) async throws {
         let store = try await TestStore(clock: TickingClock().clock)
         try await fill(store, 150)
@@ -114,7 +115,7 @@ struct QuerySliceTests {
         #expect(keys == (order == "-n" ? expected.reversed() : expected))
     }
 
-    /// Deletes the last record, makes one behind it, and changes one between.
+    /// Deletes the last record, creates one after it, and changes one in between.
     private func change(_ store: TestStore, filler: String = "") async throws {
         let operations: [JSON] = [
             ["delete": ["table": "t", "key": .string(key(99))]],
@@ -129,7 +130,7 @@ struct QuerySliceTests {
     }
 
     @Test(
-        "A query finds the store as it was when it began, whatever is written between its slices",
+        "A query reads the store as it was at the query's start, whatever is written between its slices",
         arguments: [nil, "n"])
     func asOfOneMoment(_ order: String?) async throws {
         let ticking = TickingClock()
@@ -145,7 +146,7 @@ struct QuerySliceTests {
     }
 
     @Test(
-        "Where the log has grown too long, it is emptied, and the query goes on with what is stored by then",
+        "If the write-ahead log grows too long, it is emptied, and the query continues on the current state",
         arguments: [nil, "n"])
     func longLog(_ order: String?) async throws {
         let ticking = TickingClock()
@@ -153,7 +154,7 @@ struct QuerySliceTests {
         try await fill(store, 100)
         #expect(StoreFile(path: store.path).logBytes > 0)
         ticking.onTick(after: Self.recordsInSlice + 1) {
-            // Between two slices of the query.
+            // This runs between two slices of the query.
             wait { try await change(store, filler: String(repeating: "x", count: 600_000)) }
             store.waitForThread(of: .commits)
             #expect(StoreFile(path: store.path).logBytes == 0)
@@ -162,12 +163,12 @@ struct QuerySliceTests {
         options["order"] = order.map { .string($0) }
         let page = try await store.send([query(1, uid: 1000, options)])[0].get()
         #expect(page.keys == (0..<99).map(key))
-        // The new one is too large for the page.
+        // The new record is too large for the page.
         #expect(page["cursor"] != nil)
         #expect(isNew(page, key(50)))
     }
 
-    @Test("More long queries than keep the store as it was are all answered rightly")
+    @Test("More long queries than there are snapshots all get the right answer")
     func manyUsers() async throws {
         let store = try await TestStore(clock: TickingClock().clock)
         let users = (0..<UInt32(Limits.snapshots + 4)).map { 2000 + $0 }
@@ -176,7 +177,7 @@ struct QuerySliceTests {
         for page in pages { #expect(try page.get().keys == (0..<50).map(key)) }
     }
 
-    @Test("A query that was begun before a restore is carried out on the restored store as a whole")
+    @Test("A query that began before a restore returns the restored store's records")
     func restore() async throws {
         let ticking = TickingClock()
         let store = try await TestStore(clock: ticking.clock)

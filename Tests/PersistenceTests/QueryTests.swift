@@ -13,7 +13,7 @@ struct QueryTests {
         try await store.call("transaction", ["operations": .array(operations)])
     }
 
-    @Test("Without an order, records come by key, with their versions")
+    @Test("Without an order, records are sorted by key and have their versions")
     func byKey() async throws {
         let store = try await TestStore()
         try await create(store, [("b", ["n": 1]), ("a", ["n": 2]), ("é", [:]), ("z", [:])])
@@ -28,14 +28,14 @@ struct QueryTests {
         #expect(rest["cursor"] == nil)
     }
 
-    @Test("A query of a table that does not exist is an empty page")
+    @Test("A query of a table that does not exist returns an empty page")
     func noTable() async throws {
         let store = try await TestStore()
         #expect(try await store.call("query", ["table": "none"]) == ["records": []])
         #expect(try await store.call("query", ["table": "none", "order": "a"]) == ["records": []])
     }
 
-    @Test("Conditions, an order over several fields, and both directions")
+    @Test("Conditions, an order by several fields, and both directions work")
     func whereAndOrder() async throws {
         let store = try await TestStore()
         try await create(
@@ -57,7 +57,7 @@ struct QueryTests {
         #expect(try await keys(["order": []]) == ["1", "2", "3", "4", "5", "6"])
     }
 
-    @Test("A page is the last one exactly where nothing that matches follows", arguments: [nil, "n"] as [String?])
+    @Test("A page has a cursor only if further matching records follow", arguments: [nil, "n"] as [String?])
     func lastPage(_ order: String?) async throws {
         let store = try await TestStore()
         try await create(
@@ -91,7 +91,7 @@ struct QueryTests {
         }
     }
 
-    @Test("A page ends at its size, and a record beyond it is a page of its own", arguments: [nil, "n"] as [String?])
+    @Test("A page is limited in size, and a larger record is a page of its own", arguments: [nil, "n"] as [String?])
     func sizeBound(_ order: String?) async throws {
         let store = try await TestStore()
         let sizes = [200_000, 200_000, 200_000, 900_000, 1000]
@@ -113,7 +113,7 @@ struct QueryTests {
         #expect(pages == [["k0", "k1"], ["k2"], ["k3"], ["k4"]])
     }
 
-    @Test("Keys that grow by their escapes count as what they are in the message")
+    @Test("Keys count with the size of their escaped form")
     func escapedKeys() async throws {
         let store = try await TestStore()
         let filler = String(repeating: "\u{1}", count: 1000)
@@ -146,7 +146,7 @@ struct QueryTests {
     }
 
     @Test(
-        "Every record comes exactly once, in order, whatever happens to those that have passed",
+        "Every record is returned once and in order, even if returned records are deleted or changed",
         arguments: [[], ["a"], ["-a"], ["in.b", "-a"], ["-in.b", "a"]] as [[String]])
     func everyRecordOnce(_ order: [String]) async throws {
         let store = try await TestStore()
@@ -165,7 +165,7 @@ struct QueryTests {
             let page = try await store.call("query", .object(options))
             seen += page.keys
             options["cursor"] = page["cursor"]
-            // A record that has passed goes; another, the very one that the cursor stands on, is emptied.
+            // Deletes a record that was returned already. Empties the record at the cursor.
             if let gone = page.keys.first, page.keys.count > 1 {
                 try await store.call("delete", ["table": "t", "key": .string(gone)])
             }
@@ -176,7 +176,7 @@ struct QueryTests {
         #expect(seen == expected)
     }
 
-    @Test("Pages by key and pages by fields find the same records")
+    @Test("Queries by key and queries by field return the same records")
     func sameRecords() async throws {
         let store = try await TestStore()
         var generator = SeededGenerator(seed: 5)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Options that are read member by member")
+@Suite("The quick reader of options")
 struct QuickRequestTests {
-    /// What is stored for options, read by the way of `Codable`.
+    /// Returns what the `Codable` decoder would store for options.
     private func decoded(_ options: [UInt8]) throws -> (table: ExactText, key: ExactText?, record: [UInt8]) {
         let request = try options.withUnsafeBytes {
             try JSONCoding.decode(CreateOperation.self, from: $0, unknownKeys: .refuse)
@@ -16,7 +16,7 @@ struct QuickRequestTests {
     }
 
     @Test(
-        "The common form is read so, in any order of the members",
+        "reads the common form, in any order of the members",
         arguments: [
             #"{"table":"t","record":{}}"#, #"{"record":{"a":[1,-0.5e+7,true,false,null]},"key":"k","table":"t"}"#,
             #"{"table":"tä","key":"😀","record":{"a":{"a":{"a":"\"\\\n\t\b\f\r é"}},"b":[[],{}],"":0}}"#,
@@ -33,7 +33,7 @@ struct QuickRequestTests {
     }
 
     @Test(
-        "White space and spellings are those that decoding would have stored",
+        "stores the same bytes as the decoder for other white space and escapes",
         arguments: [
             #"{ "table":"t" ,"record":{"a": 1}} "#, #"{"table":"t","record":{"a":1,"a":2}}"#,
             #"{"table":"t","record":{"a":"\u0041\/"}}"#,
@@ -44,7 +44,7 @@ struct QuickRequestTests {
     }
 
     @Test(
-        "What may be wrong, and what few callers write, is left to the types",
+        "leaves invalid and rare forms to the decoder",
         arguments: [
             #"{"table":"t","table":"u","record":{}}"#, #"{"table":"\"","record":{}}"#,
             #"{"\u0074able":"t","record":{}}"#,
@@ -57,7 +57,7 @@ struct QuickRequestTests {
         #expect(ReadTask.quickRequest(Array(text.utf8)) == nil)
     }
 
-    @Test("Whatever JSON is read so, the types read alike")
+    @Test("agrees with the decoder on random changes")
     func property() throws {
         var generator = SeededGenerator(seed: 64)
         let seed = Array(
@@ -76,7 +76,7 @@ struct QuickRequestTests {
             #expect(quick.key == slow.key)
             #expect(try quick.record.checkedAsRecord(at: "$.record") == slow.record)
         }
-        // What is neither right nor wrong by accident: enough were read so.
+        // Guards against a vacuous test: enough inputs were read quickly.
         #expect(quickCount > 4000)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Records: create, read, update, delete", .timeLimit(.minutes(20)))
 struct RecordTests {
-    @Test("A record is read as it was created, with a version that grows")
+    @Test("A record is read as it was created, and versions increase")
     func roundTrip() async throws {
         let store = try await TestStore()
         let first = try await store.call("create", ["table": "t", "key": "a", "record": ["x": 1]])
@@ -16,7 +16,7 @@ struct RecordTests {
         #expect(read == ["key": "a", "version": 1, "record": ["x": 1]])
     }
 
-    @Test("Without a key, one is made, and keys so made sort in their order")
+    @Test("Without a key, one is generated; generated keys are sorted by creation")
     func madeKeys() async throws {
         let store = try await TestStore()
         var keys: [String] = []
@@ -29,7 +29,7 @@ struct RecordTests {
         #expect(try await store.call("query", ["table": "t"]).keys == keys)
     }
 
-    @Test("Creating a key that exists is refused, with its version")
+    @Test("Creating an existing key is refused with its version")
     func createExisting() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
@@ -40,7 +40,7 @@ struct RecordTests {
     }
 
     @Test(
-        "Reading, updating and deleting what does not exist is record.not_found",
+        "Reading, updating and deleting a missing record fail with record.not_found",
         arguments: ["read", "update", "delete"])
     func notFound(_ task: String) async throws {
         let store = try await TestStore()
@@ -50,7 +50,7 @@ struct RecordTests {
             let error = try await store.failure(task, .object(options))
             #expect(error.code == "record.not_found")
             #expect(error.data?["key"] == "a")
-            // Once more, now that the table exists.
+            // Repeats this when the table exists.
             try await store.call("create", ["table": "t", "record": [:]])
         }
     }
@@ -64,7 +64,7 @@ struct RecordTests {
         #expect(try await store.call("read", ["table": "t", "key": "a"])["record"] == ["z": 3])
     }
 
-    @Test("A patch changes what it mentions and keeps the number texts of the rest")
+    @Test("A patch changes the members that it contains, and keeps the number texts of the others")
     func updatePatch() async throws {
         let store = try await TestStore()
         let record = try JSON(parsing: #"{"big":12345678901234567890,"x":1.50,"y":{"a":1,"b":2}}"#)
@@ -89,7 +89,7 @@ struct RecordTests {
         #expect(try await store.call(task, .object(options)).version == 3)
     }
 
-    @Test("A deletion has a version of its own, and the key can be created again")
+    @Test("A deletion increases the version, and the key can be created again")
     func deleteAndCreate() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": ["n": 1]])
@@ -99,7 +99,7 @@ struct RecordTests {
         #expect(try await store.call("read", ["table": "t", "key": "a"])["record"] == ["n": 2])
     }
 
-    @Test("Versions are one sequence over the tables of a namespace, and each namespace has its own")
+    @Test("Versions are one sequence over all tables of a namespace, and each namespace has its own")
     func versions() async throws {
         let store = try await TestStore()
         func create(_ table: JSON, _ uid: UInt32, _ origin: String) async throws -> Int64? {
@@ -112,7 +112,7 @@ struct RecordTests {
         #expect(try await create("t", 1000, "local") == 3)
     }
 
-    @Test("Namespaces do not see one another")
+    @Test("A namespace's records are invisible in other namespaces")
     func namespaces() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": ["of": 1000]], uid: 1000)
@@ -123,7 +123,7 @@ struct RecordTests {
         #expect(try await store.call("query", ["table": "t"], uid: 1002).keys == [])
     }
 
-    @Test("A namespace that is named is the one that is meant: who may name it the daemon has asked")
+    @Test("The option namespace is used for any caller; its permission is checked before")
     func namedNamespace() async throws {
         let store = try await TestStore()
         let origin = "https://a.example:8443"
@@ -135,7 +135,7 @@ struct RecordTests {
     }
 
     @Test(
-        "What is no namespace is refused",
+        "An invalid namespace is refused",
         arguments: [
             "", "local", "x:local", "1000:", "-1:local", "4294967296:local", ":local", "01000:local", "00:local",
         ])
@@ -147,7 +147,7 @@ struct RecordTests {
         #expect(error.data?["path"] == "$.namespace")
     }
 
-    @Test("Tables, keys and records of any text come back byte for byte")
+    @Test("Tables, keys and records of any text are returned byte for byte")
     func oddTexts() async throws {
         let store = try await TestStore()
         let texts = [
@@ -168,7 +168,7 @@ struct RecordTests {
         }
     }
 
-    @Test("Number texts are kept, whatever their size")
+    @Test("The text of a number is preserved, whatever its size")
     func numberTexts() async throws {
         let store = try await TestStore()
         let text = #"{"a":1e400,"b":-0,"c":123456789012345678901234567890,"d":1.000,"e":5E-7,"f":0.1}"#
@@ -177,7 +177,7 @@ struct RecordTests {
     }
 
     @Test(
-        "Options that do not fit are refused with their place",
+        "Invalid options are refused with their path",
         arguments: [
             ("create", #"{"table":"t","record":[]}"#, "$.record"),
             ("create", #"{"table":"t","record":null}"#, "$.record"),
@@ -210,7 +210,7 @@ struct RecordTests {
         #expect(error.data?["path"]?.stringValue == path)
     }
 
-    @Test("Keys, tables and records have bounds")
+    @Test("Keys, table names and records have maximum sizes")
     func bounds() async throws {
         let store = try await TestStore()
         func text(_ count: Int) -> JSON { .string(String(repeating: "k", count: count)) }
@@ -223,7 +223,7 @@ struct RecordTests {
         try await store.call("create", ["table": "t", "key": "big", "record": ["x": text(largest)]])
         let record = try await store.failure("create", ["table": "t", "record": ["x": text(largest + 1)]])
         #expect(record.data?["path"] == "$.record")
-        // A patch that fits by itself may not make the record outgrow the bound.
+        // A small patch must not make the record exceed its maximum size.
         let patch = try await store.failure("update", ["table": "t", "key": "big", "patch": ["y": 1]])
         #expect(patch.data?["path"] == "$.patch")
         #expect(try await store.call("read", ["table": "t", "key": "big"]).version == 2)

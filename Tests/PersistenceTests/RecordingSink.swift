@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// Keeps what is sent.
+/// A sink that records what is sent.
 final class RecordingSink: StoreSink {
     struct SentChange: Sendable, Equatable {
         var session: SessionID
@@ -32,7 +32,7 @@ final class RecordingSink: StoreSink {
         answers.forEach { $0.give() }
     }
 
-    /// How many answers were delivered together, each time.
+    /// The number of answers in each delivery.
     var deliveries: [Int] { state.withLock { $0.deliveries } }
 
     func notify(_ change: RecordChanged, to sessions: [SessionID]) {
@@ -47,7 +47,7 @@ final class RecordingSink: StoreSink {
 
     func whenTaken(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(body) } }
 
-    /// Lets the replays that wait go on.
+    /// Lets the waiting replays continue.
     ///
     /// - Returns: Whether there were any.
     func handOver() -> Bool {
@@ -56,7 +56,7 @@ final class RecordingSink: StoreSink {
         return !waiting.isEmpty
     }
 
-    /// What was sent to a session so far, as "version change key".
+    /// Returns the changes sent to a session so far, as "version change key".
     func sent(_ session: SessionID = 1, table: String? = nil) -> [String] {
         state.withLock { $0.changes }
             .filter { $0.session == session && (table == nil || $0.change.table == table) }
@@ -72,7 +72,7 @@ extension JSON {
     var version: Int64? { self["version"]?.int64Value }
     /// The keys of a query's page.
     var keys: [String] { self["records"]?.arrayValue?.compactMap(\.key) ?? [] }
-    /// A JSON text in a test, which is one.
+    /// Parses a JSON text in a test.
     static func text(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> JSON {
         try JSON(parsing: text)
     }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Restores that change nothing", .timeLimit(.minutes(20)))
+@Suite("Refused restores", .timeLimit(.minutes(20)))
 struct RefusedRestoreTests {
-    @Test("A file that is not as it was said to be is refused")
+    @Test("A file that differs from the expected size or hash is refused")
     func incomplete() async throws {
         let store = try await TestStore()
         let backup = try await store.backup()
@@ -25,13 +25,13 @@ struct RefusedRestoreTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("A stream that breaks is the error, and nothing is left of what came")
+    @Test("A failed stream fails the restore with its error, and no file is left")
     func broken() async throws {
         let store = try await TestStore()
         try await store.create("a")
         let backup = try await store.backup()
         let failure = BridgeError("stream.closed", "the writer ended the stream")
-        // The backup's own file is removed meanwhile.
+        // The backup's own file may be removed meanwhile.
         let before = Set(try store.otherFiles)
         let parts = Parts(backup, failure: failure) {
             let files = try? Set(store.otherFiles).subtracting(before)
@@ -44,7 +44,7 @@ struct RefusedRestoreTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("A restore whose session ends while its file comes changes nothing, and leaves nothing")
+    @Test("A restore whose session ends during the upload changes nothing and leaves no file")
     func sessionEnded() async throws {
         let store = try await TestStore()
         let backup = try await store.backup()
@@ -58,7 +58,7 @@ struct RefusedRestoreTests {
     }
 
     @Test(
-        "A database that is no store, of another version, or not sound is refused with the reason",
+        "A database that is not a store, has another version, or is damaged is refused with the reason",
         arguments: [
             ("", "no store"), ("DROP TABLE deletion", "no store"), ("CREATE TABLE more (id INTEGER)", "no store"),
             ("CREATE TRIGGER t AFTER UPDATE ON namespace BEGIN DELETE FROM record; END", "no store"),
@@ -85,7 +85,7 @@ struct RefusedRestoreTests {
         #expect(try await store.keys() == ["a", "b"])
     }
 
-    @Test("Text, nothing, and a part of a backup are refused")
+    @Test("Text, an empty file, and a part of a backup are refused")
     func noDatabase() async throws {
         let store = try await TestStore()
         try await store.create("a")
@@ -99,7 +99,7 @@ struct RefusedRestoreTests {
         #expect(try store.otherFiles == [])
     }
 
-    @Test("Whatever was changed in a backup, the store stays one that works")
+    @Test("After a restore of a randomly changed backup, the store still works")
     func mutated() async throws {
         var generator = SeededGenerator(seed: 0xBAC4)
         let store = try await TestStore()
@@ -109,7 +109,7 @@ struct RefusedRestoreTests {
         var refused = 0
         for _ in 0..<150 {
             var bytes = backup
-            // Mostly where structure is: the beginnings of pages.
+            // Half of the changes are in the first 64 bytes of a page, where its structure is.
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let page = Int.random(in: 0..<bytes.count / 4096, using: &generator) * 4096
                 let offset = page + Int.random(in: 0..<(Bool.random(using: &generator) ? 64 : 4096), using: &generator)
@@ -121,7 +121,7 @@ struct RefusedRestoreTests {
                 refused += 1
                 #expect(error.code == "backup.invalid", "\(error)")
             }
-            // All of it can be read, and written.
+            // The whole table can be read and written.
             #expect(try await store.call("query", ["table": "t", "limit": 1000])["records"] != nil)
             try await store.call("update", ["table": "t", "key": "k40", "patch": ["n": 1]])
         }
@@ -130,7 +130,7 @@ struct RefusedRestoreTests {
         #expect(try await store.keys().count == 55)
     }
 
-    @Test("Where the disk fails a restore, nothing has changed", arguments: ["full", "sync", "read"])
+    @Test("A disk fault during a restore leaves the store unchanged", arguments: ["full", "sync", "read"])
     func faults(_ name: String) async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -151,7 +151,7 @@ struct RefusedRestoreTests {
         #expect(try await again.keys() == ["a", "b", "c"])
     }
 
-    @Test("Where the disk is full, what comes is not taken, and the store is as it was")
+    @Test("A restore on a full disk is refused, and a later one succeeds")
     func fullWhileItComes() async throws {
         let directory = try TestStore.makeDirectory()
         let disk = FaultyDisk(directory: directory)
@@ -166,7 +166,7 @@ struct RefusedRestoreTests {
         #expect(try store.otherFiles == ["records.sqlite.before-restore-1"])
     }
 
-    @Test("A database that another process reads is not replaced under it")
+    @Test("A restore is refused while another process reads the database")
     func inUse() async throws {
         let store = try await TestStore()
         try await store.create("a")

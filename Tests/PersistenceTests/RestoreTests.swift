@@ -8,7 +8,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// Stops the writers.
+/// A flag that stops the writers.
 private final class End: Sendable {
     private let state = Mutex(false)
     var isReached: Bool { state.withLock { $0 } }
@@ -17,7 +17,7 @@ private final class End: Sendable {
 
 @Suite("Restores", .timeLimit(.minutes(20)))
 struct RestoreTests {
-    @Test("A restore brings back what was backed up, and keeps what it replaced")
+    @Test("A restore brings back the backed-up records, and keeps the replaced database")
     func restore() async throws {
         let store = try await TestStore()
         for key in ["a", "b"] { try await store.create(key, ["of": .string(key)]) }
@@ -33,7 +33,7 @@ struct RestoreTests {
             try String.fetchAll(database, sql: "SELECT CAST(key AS TEXT) FROM record ORDER BY key")
         }
         #expect(keptKeys == ["b", "c"])
-        // It is kept beside those of before.
+        // The second replaced database is kept beside the first.
         try await store.create("d")
         #expect(try await store.restore(backup).kept == store.path + ".before-restore-2")
         try await store.create("e")
@@ -43,7 +43,7 @@ struct RestoreTests {
         #expect(try await again.keys() == ["a", "b", "e"])
     }
 
-    @Test("The restored store is written with the same care as any other")
+    @Test("The restored database has the same journal mode, synchronous setting and permissions")
     func settings() async throws {
         let store = try await TestStore()
         try await store.restore(try await store.backup())
@@ -60,13 +60,13 @@ struct RestoreTests {
 
     // MARK: Versions and watches
 
-    @Test("No version of before a restore is given out again, or taken for known")
+    @Test("After a restore, versions from before it are not reused and cannot be resumed from")
     func versions() async throws {
         let store = try await TestStore()
         try await store.create("a")
         let backup = try await store.backup()
         for key in ["b", "c", "d"] { try await store.create(key) }
-        // A namespace that the backup does not have.
+        // A namespace that the backup does not contain.
         try await store.create("x", uid: 7)
         try await store.restore(backup)
         for uid in [1000, 7] as [UInt32] {
@@ -82,7 +82,7 @@ struct RestoreTests {
         #expect(try await store.call("watch", ["table": "t", "since": JSON(version - 1)]).version == version)
     }
 
-    @Test("A store that is lost altogether is known by none of its versions in another one")
+    @Test("Versions of a lost store are refused by the store that its backup was restored into")
     func elsewhere() async throws {
         let lost = try await TestStore()
         try await lost.create("a")
@@ -94,7 +94,7 @@ struct RestoreTests {
         #expect(try await store.failure("watch", ["table": "t", "since": 51]).code == "cursor.expired")
     }
 
-    @Test("Watches get that what they know is out of date, and then the changes")
+    @Test("A restore sends cursor.expired to watches, and later changes follow")
     func watchers() async throws {
         let store = try await TestStore()
         try await store.create("a")
@@ -119,7 +119,7 @@ struct RestoreTests {
         }
     }
 
-    @Test("A replay that is under way ends with a restore; the watch goes on")
+    @Test("A restore ends a running replay, and the watch continues")
     func replay() async throws {
         let store = try await TestStore()
         let backup = try await store.backup()
@@ -139,7 +139,7 @@ struct RestoreTests {
 
     // MARK: Others meanwhile
 
-    @Test("Calls that wait while the store is replaced are carried out on the restored one")
+    @Test("Calls that wait during a restore are carried out on the restored store")
     func waiting() async throws {
         let store = try await TestStore()
         try await store.create("a")
@@ -147,7 +147,7 @@ struct RestoreTests {
         try await store.create("b")
         let release = await store.holdAll()
         let read = store.begin(.init("read", ["table": "t", "key": "b"], session: 2))
-        // Of another key: nothing says which of the two sessions comes first.
+        // Another key, because the order of the two sessions is not defined.
         let write = store.begin(.init("create", ["table": "t", "key": "c", "record": [:]], session: 3))
         try await store.restore(backup)
         release()
@@ -156,7 +156,7 @@ struct RestoreTests {
         #expect(try await write.outcome.get().version ?? 0 > Limits.versionsPerRestore)
     }
 
-    @Test("Under load every call gets one answer, and what is acknowledged after the last restore is there")
+    @Test("Under load every call succeeds during restores, and writes after the last one are stored")
     func concurrent() async throws {
         let store = try await TestStore()
         try await store.create("kept")
@@ -191,11 +191,11 @@ struct RestoreTests {
         end.reach()
         var acknowledged: [String: Int64] = [:]
         for writer in writers {
-            // Ordinary calls know nothing of a restore.
+            // Ordinary calls do not fail because of a restore.
             for (key, outcome) in await writer.value { acknowledged[key] = try outcome.get().version }
         }
         for (key, version) in acknowledged {
-            // Every restore put the versions ahead, so they show when a record was made.
+            // Every restore advances the versions, so a version shows when a record was created.
             if version > 5 * Limits.versionsPerRestore {
                 #expect(try await store.call("read", ["table": "t", "key": .string(key)]).version == version)
             } else {
@@ -204,13 +204,13 @@ struct RestoreTests {
             }
         }
         await store.settle()
-        // Every one of them got each restore, before the changes that came after it.
+        // Every watcher was notified of each restore.
         for session in (10..<14).map({ SessionID($0) }) {
             #expect(store.sink.expired.filter { $0.session == session }.count == 5)
         }
     }
 
-    @Test("A connection that reads is open from the beginning, and after a restore: reads need no disk to write to")
+    @Test("A read connection is open from the start and after a restore, so that reads need no writable disk")
     func holdsIndex() async throws {
         let store = try await TestStore()
         #expect(store.store.reads.withLock { $0.kept?.opened != nil })

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The database file", .timeLimit(.minutes(20)))
 struct StoreFileTests {
-    @Test("A file that is no database is refused and left as it is")
+    @Test("A file that is not a database is refused and left unchanged")
     func noDatabase() throws {
         let path = try TestStore.makeDirectory() + "/records.sqlite"
         let bytes = Data(repeating: 0x41, count: 8192)
@@ -29,7 +29,7 @@ struct StoreFileTests {
         #expect(error.message.contains("damaged"))
     }
 
-    @Test("A database in which the rest of a long record is zeros is refused, though all its pages are in order")
+    @Test("A database with a zeroed overflow page of a record is refused, although its page structure is intact")
     func damagedRecord() async throws {
         let directory = try TestStore.makeDirectory()
         let store = try await TestStore(directory: directory)
@@ -40,7 +40,7 @@ struct StoreFileTests {
         var bytes = try Data(contentsOf: url)
         let page = try #require(
             (2..<bytes.count / 4096).last { bytes[$0 * 4096 + 4..<$0 * 4096 + 100].allSatisfy { $0 == 0x72 } })
-        // The first four bytes lead to the next page.
+        // The first four bytes point to the next page.
         bytes.replaceSubrange(page * 4096 + 4..<(page + 1) * 4096, with: Data(repeating: 0, count: 4092))
         try bytes.write(to: url)
         let error = try await #require(throws: BridgeError.self) { _ = try await TestStore(directory: directory) }
@@ -60,7 +60,7 @@ struct StoreFileTests {
         #expect(error.message.contains("newer"))
     }
 
-    @Test("A directory that does not exist is named in the error")
+    @Test("The error for a missing directory contains the path")
     func noDirectory() throws {
         let path = try TestStore.makeDirectory() + "/missing/records.sqlite"
         let error = try #require(throws: BridgeError.self) {
@@ -70,7 +70,7 @@ struct StoreFileTests {
         #expect(error.message.contains(path))
     }
 
-    @Test("After a clean close the log is empty or gone: the one file is the whole database")
+    @Test("After a clean close the write-ahead log is empty or removed")
     func cleanClose() async throws {
         let directory = try TestStore.makeDirectory()
         let store = try await TestStore(directory: directory)

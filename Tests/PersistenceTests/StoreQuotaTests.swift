@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("What a namespace may hold", .timeLimit(.minutes(20)))
+@Suite("The quota of a namespace", .timeLimit(.minutes(20)))
 struct StoreQuotaTests {
     private func create(
         _ store: TestStore, _ key: String, _ record: JSON = [:], uid: UInt32 = 1000, origin: String = "local"
@@ -18,7 +18,7 @@ struct StoreQuotaTests {
         }
     }
 
-    @Test("One record too many is quota.exceeded, and is not there; others' namespaces are not concerned")
+    @Test("A record above the limit fails with quota.exceeded and is not stored; other namespaces are not affected")
     func records() async throws {
         let store = try await TestStore(quota: StoreQuota(records: 2))
         #expect(try await create(store, "a") == nil)
@@ -29,14 +29,14 @@ struct StoreQuotaTests {
         #expect(try await store.failure("read", ["table": "u", "key": "c"]).code == "record.not_found")
         #expect(try await create(store, "c", origin: "https://a.example") == nil)
         #expect(try await create(store, "c", uid: 1001) == nil)
-        // There is one already: that is what is said.
+        // The record exists already: this error takes precedence.
         #expect(try await create(store, "a") == "record.exists")
         try await store.call("delete", ["table": "t", "key": "a"])
         #expect(try await create(store, "d") == nil)
         #expect(try await create(store, "e") == .quotaExceeded)
     }
 
-    @Test("Bytes are those of keys and texts; a record may shrink, and be replaced, where it may not grow")
+    @Test("Keys and record texts count as bytes; a record may shrink when it may not grow")
     func bytes() async throws {
         // {"x":"…"} has eight bytes around its text.
         let store = try await TestStore(quota: StoreQuota(bytes: 100))
@@ -51,7 +51,7 @@ struct StoreQuotaTests {
         #expect(try await create(store, "d") == .quotaExceeded)
     }
 
-    @Test("What a transaction undoes does not count")
+    @Test("Writes that a transaction rolls back do not count")
     func undone() async throws {
         let store = try await TestStore(quota: StoreQuota(records: 2))
         let operations: JSON = [
@@ -67,7 +67,7 @@ struct StoreQuotaTests {
         #expect(try await create(store, "c") == .quotaExceeded)
     }
 
-    @Test("What was stored before there was a quota is counted when the store is opened")
+    @Test("Records stored before there was a quota are counted when the store is opened")
     func existing() async throws {
         let directory = try TestStore.makeDirectory()
         let path = directory + "/records.sqlite"

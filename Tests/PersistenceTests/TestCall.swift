@@ -5,7 +5,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A task's call that came over no bridge.
+/// A task's call that did not arrive over a bridge.
 final class TestCall<Task: StoreTask>: StoreCall {
     let sizeBytes: Int
     private let task: Task
@@ -37,7 +37,7 @@ final class TestCall<Task: StoreTask>: StoreCall {
     }
 }
 
-/// A call that was made, and its answer once it has come.
+/// A call, and its answer once it has arrived.
 final class PendingCall: Sendable {
     struct State {
         var outcome: TestStore.Outcome?
@@ -71,7 +71,7 @@ final class PendingCall: Sendable {
     }
 }
 
-/// Puts answers that come in any order into that of the calls.
+/// Collects answers that arrive in any order, and sorts them by their calls.
 final class Collected: Sendable {
     let answers = Mutex([Int: TestStore.Outcome]())
     let count: Int

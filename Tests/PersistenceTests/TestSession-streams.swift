@@ -3,26 +3,26 @@ import TaskKit
 import TaskKitTesting
 import Testing
 
-/// What a client does about streams, by the daemon's tasks.
+/// A client's operations on streams, through the daemon's tasks.
 extension TestSession {
-    /// The next bytes of a stream; nil: these were all.
+    /// Returns the next bytes of a stream; `nil` at its end.
     func readPart(_ stream: JSON) async throws -> [UInt8]? {
         let answer = try await call("bridge.stream.read", ["stream": stream])
         if answer["end"] == true { return nil }
         return Array(try #require(answer["base64"]?.stringValue.flatMap { Data(base64Encoded: $0) }))
     }
 
-    /// All bytes of a stream.
+    /// Returns all bytes of a stream.
     func readAll(_ stream: JSON) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let part = try await readPart(stream) { bytes += part }
         return bytes
     }
 
-    /// A stream that this session writes.
+    /// Creates a stream that this session writes.
     func makeStream() async throws -> JSON { try #require(try await call("bridge.stream.new")["stream"]) }
 
-    /// A stream of these bytes, as many as its window takes.
+    /// Creates a stream and begins to write these bytes to it. Does not wait until they are written.
     func makeStream(of bytes: [UInt8]) async throws -> JSON {
         let stream = try await makeStream()
         _ = await begin(

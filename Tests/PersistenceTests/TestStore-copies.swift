@@ -6,7 +6,7 @@ import Testing
 @testable import PersistenceTasks
 
 extension TestStore {
-    /// What lies in the directory beside the database and its log.
+    /// The files in the directory, except the database and its log.
     var otherFiles: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: directory).sorted().filter {
@@ -15,12 +15,12 @@ extension TestStore {
         }
     }
 
-    /// Waits until the lane of copies has removed what it was asked to remove.
+    /// Waits until the copies lane has removed the files that it was asked to remove.
     func finishCopies(session: SessionID = 99) async throws {
         copies.discard(try await copies.export(Selection(namespace: "9:none", table: nil), for: session))
     }
 
-    /// All bytes of a copy, which is removed.
+    /// Returns all bytes of a copy. The copy is removed.
     func take(_ copy: StoreCopies.Copy) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         try await copies.send(copy) { bytes += $0 }
@@ -61,7 +61,7 @@ extension TestStore {
         ) { done, _ in progress(done) }
     }
 
-    /// The error that something of this store throws.
+    /// Returns the error that `body` throws.
     func failure(
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
     ) async throws -> BridgeError {
@@ -76,21 +76,21 @@ extension TestStore {
         try await call("create", ["table": .string(table), "key": .string(key), "record": record], uid: uid)
     }
 
-    /// The keys of a table.
+    /// Returns the keys of a table.
     func keys(table: String = "t") async throws -> [String] {
         try await call("query", ["table": .string(table), "limit": 1000]).keys
     }
 }
 
-/// Bytes that come in parts, as those of a stream do.
+/// Bytes that arrive in parts, as those of a stream.
 struct Parts: AsyncSequence, Sendable {
     private let bytes: [UInt8]
     private let failure: BridgeError?
     private let isReached: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - failure: What comes behind the last part; nil: the end.
-    ///   - isReached: Awaited before that.
+    ///   - failure: The error after the last part; `nil` for a normal end.
+    ///   - isReached: Awaited after the last part, before the end or the error.
     init(_ bytes: [UInt8], failure: BridgeError? = nil, isReached: @escaping @Sendable () async -> Void = {}) {
         (self.bytes, self.failure, self.isReached) = (bytes, failure, isReached)
     }
@@ -113,14 +113,14 @@ struct Parts: AsyncSequence, Sendable {
     }
 }
 
-/// Opens a file of SQLite's as anybody could.
+/// Opens a SQLite file without the store.
 func withDatabase<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
     let queue = try DatabaseQueue(path: path)
     defer { try? queue.close() }
     return try queue.inDatabase(body)
 }
 
-/// Changes a file of SQLite's as somebody could who has it; returns its bytes.
+/// Runs SQL on a SQLite file without the store. Returns the new bytes of the file.
 func changed(_ bytes: [UInt8], _ sql: String) throws -> [UInt8] {
     let path = try TestStore.makeDirectory() + "/changed.sqlite"
     try Data(bytes).write(to: URL(fileURLWithPath: path))

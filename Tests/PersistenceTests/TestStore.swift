@@ -6,7 +6,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-/// A store in a directory of its own, each lane on a thread of its own, and what it sent.
+/// A store in its own directory, with a thread for each lane and a sink that records what it sends.
 final class TestStore: Sendable {
     let directory: String
     let sink = RecordingSink()
@@ -15,7 +15,7 @@ final class TestStore: Sendable {
     let log = Mutex<[String]>([])
     private let threads = StoreLane.allCases.map { DispatchQueue(label: "\($0)") }
 
-    /// How often a lane's thread was given something to do.
+    /// The number of times that a lane's thread was given a job.
     let wakeUps = Counter()
 
     final class Counter: Sendable {
@@ -25,9 +25,9 @@ final class TestStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - directory: One that another store used before; nil: a new one.
-    ///   - clock: For the lanes' slices; by default time stands still, so that none ends.
-    ///   - gather: What is done with the lanes' waking; by default they are woken at once.
+    ///   - directory: A directory that another store used before; `nil` for a new one.
+    ///   - clock: The clock of the lanes' slices. By default it never advances, so no slice ends.
+    ///   - gather: Receives the jobs that wake the lanes. By default it runs them at once.
     init(
         directory: String? = nil, deletions: Int64 = 1000, quota: StoreQuota = StoreQuota(),
         check: Interruption = Interruption(), clock: @escaping Slice.Clock = { .zero }, maximumLogBytes: Int = 1 << 40,
@@ -48,7 +48,7 @@ final class TestStore: Sendable {
         copies.open(StoreFile(path: path))
     }
 
-    /// A store's directory, whose database has a damaged page of records.
+    /// Creates the directory of a closed store whose database has a damaged page of records.
     static func makeDamagedDirectory() async throws -> String {
         let directory = try makeDirectory()
         let store = try await TestStore(directory: directory)
@@ -63,7 +63,7 @@ final class TestStore: Sendable {
         return directory
     }
 
-    /// Where all stores of this process are; gone with it.
+    /// The directory of all stores of this process. It is removed when the process exits.
     private static let root: String = {
         atexit { try? FileManager.default.removeItem(atPath: TestStore.root) }
         return FileManager.default.temporaryDirectory.path + "/trestle-stores-\(getpid())"
@@ -98,7 +98,7 @@ final class TestStore: Sendable {
 
     typealias Outcome = Result<JSON, BridgeError>
 
-    /// One call, to its answer.
+    /// Makes one call and waits for its answer.
     @discardableResult
     func call(
         _ task: String, _ options: JSON, session: SessionID = 1, uid: UInt32 = 1000, origin: String = "local",
@@ -108,7 +108,7 @@ final class TestStore: Sendable {
         return try await send([request])[0].get()
     }
 
-    /// The error that a call is answered with.
+    /// Makes a call and returns the error of its answer.
     func failure(
         _ task: String, _ options: JSON, session: SessionID = 1, uid: UInt32 = 1000, origin: String = "local",
         isTrusted: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
@@ -120,24 +120,24 @@ final class TestStore: Sendable {
             })
     }
 
-    /// Holds up a lane that is not held, from when it has done what it was given: an answer comes before its call has
-    /// left the lane, which might still take the next one. What it is given from now on waits.
+    /// Blocks a lane after the work that it was given before; later work waits. It waits until the lane is blocked,
+    /// because a call is answered before it has left the lane, which might still take the next one.
     ///
-    /// - Returns: Lets it go on.
+    /// - Returns: A closure that releases the lane.
     func hold(_ lane: StoreLane) async -> () -> Void {
         var release: () -> Void = {}
         await withCheckedContinuation { continuation in release = holdNext(lane) { continuation.resume() } }
         return release
     }
 
-    /// The same for all lanes.
+    /// Blocks all lanes as `hold` does.
     func holdAll() async -> () -> Void {
         var releases: [() -> Void] = []
         for lane in StoreLane.allCases { releases.append(await hold(lane)) }
         return { for release in releases { release() } }
     }
 
-    /// Holds up a lane when it has done what it was given, without waiting for that.
+    /// Blocks a lane after the work that it was given before, without waiting for that.
     private func holdNext(_ lane: StoreLane, whenHeld: @escaping @Sendable () -> Void = {}) -> () -> Void {
         let gate = DispatchSemaphore(value: 0)
         threads[lane.rawValue].async {
@@ -147,11 +147,11 @@ final class TestStore: Sendable {
         return { gate.signal() }
     }
 
-    /// Several calls that wait together when the lanes get to them, to their answers.
+    /// Sends several calls that wait together when the lanes take them. Returns their answers.
     func send(_ requests: [Request]) async -> [Outcome] {
         await withCheckedContinuation { continuation in
             let collected = Collected(count: requests.count) { continuation.resume(returning: $0) }
-            // The lanes are held until all of them are in the queues.
+            // The lanes are blocked until all calls are in the queues.
             let release = StoreLane.allCases.map { holdNext($0) }
             for (index, request) in requests.enumerated() {
                 store.take(storeCall(request) { collected.add($0, at: index) })
@@ -160,9 +160,10 @@ final class TestStore: Sendable {
         }
     }
 
-    /// The numbers of calls that wait together when the lanes get to them, in the order of their answers.
+    /// Sends several calls that wait together when the lanes take them. Returns their indices in the order of their
+    /// answers.
     ///
-    /// No lane is held when this is called.
+    /// No lane may be blocked when this is called.
     func order(of requests: [Request]) async -> [Int] {
         let release = await holdAll()
         let order = Mutex<[Int]>([])
@@ -181,7 +182,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Waits until a lane's thread has done what it was given. Not on that thread.
+    /// Blocks until a lane's thread has done the work that it was given. Must not be called on that thread.
     func waitForThread(of lane: StoreLane) { threads[lane.rawValue].sync {} }
 
     /// Makes a call without waiting for its answer.
@@ -210,7 +211,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Carries out a write that is no task's.
+    /// Carries out a write that belongs to no task.
     func work(_ body: @escaping @Sendable (StoreAccess) throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             store.submit(
@@ -219,10 +220,10 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Waits until the lanes have done what they were given so far, and what that gave them to do.
+    /// Waits until the lanes have done the work that they were given so far, and the work that resulted from it.
     func finishJobs() async { await finishJobs(of: StoreLane.allCases) }
 
-    /// The same, but for a lane that is held.
+    /// Waits as `finishJobs` does, for all lanes except one that is blocked.
     func finishJobsOfOthers(than held: StoreLane) async {
         await finishJobs(of: StoreLane.allCases.filter { $0 != held })
     }
@@ -235,7 +236,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Waits until the lanes have nothing left to do, replays included.
+    /// Waits until the lanes have no work left, replays included.
     func settle() async {
         repeat { await finishJobs() } while sink.handOver()
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("What one call may read and write of records that it changes", .timeLimit(.minutes(20)))
+@Suite("The limit on bytes that one call reads and writes for changes", .timeLimit(.minutes(20)))
 struct TouchedBytesTests {
     private typealias Request = TestStore.Request
 
@@ -15,7 +15,7 @@ struct TouchedBytesTests {
         (0..<count).map { ["update": ["table": "t", "key": "large", "patch": ["n": .number(JSONNumber($0))]]] }
     }
 
-    @Test("A transaction of patches of large records is refused in words beyond 16 MiB, and nothing of it is done")
+    @Test("A transaction of patches that touches more than 16 MiB is refused and rolled back")
     func patched() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "large", "record": large])
@@ -29,11 +29,11 @@ struct TouchedBytesTests {
         #expect(try await store.call("read", ["table": "t", "key": "large"]).version == 1)
         #expect(try await store.call("query", ["table": "t", "limit": 2]).keys == ["large"])
         #expect(try await store.failure("read", ["table": "t", "key": "new"]).code == .recordNotFound)
-        // The versions that it took are given out again.
+        // The versions that it used are assigned again.
         #expect(try await store.call("transaction", ["operations": .array(patches(8))])["results"]?[7]?.version == 9)
     }
 
-    @Test("Each call of a commit has as much")
+    @Test("The limit applies to each call of a commit separately")
     func together() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "large", "record": large])
@@ -42,7 +42,7 @@ struct TouchedBytesTests {
         for outcome in outcomes { #expect(throws: Never.self) { try outcome.get() } }
     }
 
-    @Test("Deletions of large records count, and so do whole records in the place of large ones")
+    @Test("Deletions and replacements of large records count towards the limit")
     func removed() async throws {
         let store = try await TestStore()
         for number in 0..<20 {
@@ -66,7 +66,7 @@ struct TouchedBytesTests {
         }
     }
 
-    @Test("An import that replaces large records does so in several commits")
+    @Test("An import that replaces large records splits them over several commits")
     func imported() async throws {
         let store = try await TestStore()
         for number in 0..<20 {
@@ -79,7 +79,7 @@ struct TouchedBytesTests {
         #expect(try await store.call("read", ["table": "t", "key": "k19"])["record"] == ["n": 19])
     }
 
-    @Test("A transaction forgets old deletions by the thousand, not by the thousand for each of its own")
+    @Test("A transaction with several deletions removes at most one thousand surplus tombstones")
     func forgotten() async throws {
         let directory = try TestStore.makeDirectory()
         let before = try await TestStore(directory: directory, deletions: 10_000)

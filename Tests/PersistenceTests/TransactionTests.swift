@@ -3,7 +3,7 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Transactions: all or nothing", .timeLimit(.minutes(20)))
+@Suite("Transactions", .timeLimit(.minutes(20)))
 struct TransactionTests {
     @Test("The operations take effect in order, each with its own version")
     func inOrder() async throws {
@@ -29,7 +29,7 @@ struct TransactionTests {
         #expect(try await store.call("query", ["table": "u"]).keys == [])
     }
 
-    @Test("A commit of calls that have all failed writes nothing, and a table that one of them made is not there")
+    @Test("A commit whose calls all failed writes nothing, and keeps no table that one of them created")
     func nothingDone() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]])
@@ -51,7 +51,7 @@ struct TransactionTests {
         #expect(try await store.call("read", ["table": "t", "key": "a"]).version == 1)
     }
 
-    @Test("Where one operation fails, none has happened, and the error names it")
+    @Test("If one operation fails, none takes effect, and the error names it")
     func atomic() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "old", "record": ["n": 1]])
@@ -84,7 +84,7 @@ struct TransactionTests {
     }
 
     @Test(
-        "Operations that do not fit are refused with their place",
+        "Invalid operations are refused with their path",
         arguments: [
             (#"{}"#, "$.operations[1]"),
             (#"{"create":{"table":"t","record":{}},"delete":{"table":"t","key":"a"}}"#, "$.operations[1]"),
@@ -104,7 +104,7 @@ struct TransactionTests {
         #expect(try await store.call("query", ["table": "t"]).keys == [])
     }
 
-    @Test("An empty transaction does nothing, and a boundless one is refused")
+    @Test("An empty transaction does nothing, and one with more than 1000 operations is refused")
     func count() async throws {
         let store = try await TestStore()
         #expect(try await store.call("transaction", ["operations": []]) == ["results": []])

@@ -3,20 +3,20 @@ import Testing
 
 @testable import PersistenceTasks
 
-@Suite("Watches that go from one daemon to the next", .timeLimit(.minutes(20)))
+@Suite("Watches that are handed over to the next daemon", .timeLimit(.minutes(20)))
 struct WatchHandoverTests {
     private func create(_ store: TestStore, _ key: String, table: String = "t") async throws {
         try await store.call("create", ["table": .string(table), "key": .string(key), "record": [:]], session: 2)
     }
 
-    /// The watches as the next daemon reads them.
+    /// Returns the watches as the next daemon decodes them.
     private func kept(_ store: TestStore, _ sessions: [SessionID]) async throws -> [SessionID: [SavedWatch]] {
         try await store.store.keepWatches(of: sessions).mapValues { watches in
             try JSONCoding.decode([SavedWatch].self, from: JSONCoding.json(watches))
         }
     }
 
-    @Test("miss nothing that is committed between the two, and hear nothing twice")
+    @Test("get each change once, including those committed between the two daemons")
     func between() async throws {
         let old = try await TestStore()
         try await create(old, "before")
@@ -43,7 +43,7 @@ struct WatchHandoverTests {
         #expect(new.sink.all.first { $0.session == 5 }?.change.namespace == "7:page")
     }
 
-    @Test("end with their sessions there too")
+    @Test("end with their sessions in the next daemon")
     func ends() async throws {
         let old = try await TestStore()
         try await old.call("watch", ["table": "t"])
@@ -57,13 +57,13 @@ struct WatchHandoverTests {
         #expect(new.sink.sent(1) == [])
     }
 
-    @Test("go on with a replay where it had come to")
+    @Test("continue a replay at its position")
     func replay() async throws {
         let old = try await TestStore()
         for number in 0..<3 { try await create(old, "k\(number)") }
         let namespace = Namespace(uid: 1000, origin: "local")
         let path = TablePath(namespace: namespace, table: ExactText("t"))
-        // A replay that has sent the first of them.
+        // A replay that has sent only the first change.
         try await old.work { access in
             let begun = try access.watches.begin(
                 Watcher(session: 1, uid: 1000, isTrusted: false), path, namesNamespace: false, since: 0,
@@ -80,7 +80,7 @@ struct WatchHandoverTests {
         #expect(new.sink.sent(1) == ["2 create k1", "3 create k2"])
     }
 
-    @Test("that cannot go on, for what came since is forgotten, cost their session, and no other")
+    @Test("end their session if they cannot continue because tombstones were removed; other sessions continue")
     func expired() async throws {
         let old = try await TestStore(deletions: 1)
         for key in ["a", "b", "c"] { try await create(old, key) }
@@ -88,7 +88,7 @@ struct WatchHandoverTests {
         try await old.call("watch", ["table": "t"], session: 3)
         var watches = try await kept(old, [1, 3])
         for key in ["a", "b", "c"] { try await old.call("delete", ["table": "t", "key": .string(key)], session: 2) }
-        // As if it had got the deletions.
+        // As if this watch had received the deletions.
         watches[3]?[0].since = 6
         await old.close()
         let new = try await TestStore(directory: old.directory, deletions: 1)

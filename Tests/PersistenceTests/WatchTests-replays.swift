@@ -5,7 +5,7 @@ import Testing
 @testable import PersistenceTasks
 
 extension WatchTests {
-    @Test("A replay that takes several pages and live changes in between leave no gap and send nothing twice")
+    @Test("A replay of several pages with live changes in between has no gaps and no duplicates")
     func replayWithChanges() async throws {
         let store = try await TestStore()
         var generator = SeededGenerator(seed: 11)
@@ -18,7 +18,7 @@ extension WatchTests {
             try await store.call("transaction", ["operations": .array(operations)], session: 2)
         }
         try await store.call("watch", ["table": "t", "since": 0])
-        // Changes while the replay stands between its pages.
+        // Changes while the replay waits between its pages.
         for _ in 0..<4 {
             for _ in 0..<60 {
                 let key = keys.randomElement(using: &generator) ?? "k0"
@@ -53,7 +53,7 @@ extension WatchTests {
         return records
     }
 
-    /// The table as a client mirrors it from the changes.
+    /// The table as a client rebuilds it from the changes.
     private struct Model {
         var versions: [String: Int64] = [:]
         var last: Int64 = 0
@@ -72,7 +72,7 @@ extension WatchTests {
         }
     }
 
-    @Test("While a replay is under way, a key is created once, and updated after that")
+    @Test("During a replay, each key is reported as created once and as updated after that")
     func kindsDuringReplay() async throws {
         let registry = WatchRegistry()
         let sink = RecordingSink()
@@ -90,7 +90,7 @@ extension WatchTests {
                 isLast: isLast, sink)
         }
         page([("a", 1, 1), ("b", 2, 2)])
-        live("a", 10, .update, previous: 1)  // sent as created already
+        live("a", 10, .update, previous: 1)  // already sent as created
         live("c", 11, .update, previous: 3)  // not sent yet
         live("b", 12, .delete, previous: 2)
         live("b", 13, .create, previous: 0)

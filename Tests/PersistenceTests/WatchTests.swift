@@ -19,7 +19,7 @@ struct WatchTests {
         try await store.call("delete", ["table": "t", "key": .string(key)], session: session)
     }
 
-    @Test("A watch sends every later change of its table, and returns the version that it begins after")
+    @Test("A watch returns the current version, and sends every later change of its table")
     func live() async throws {
         let store = try await TestStore()
         try await create(store, "before")
@@ -33,7 +33,7 @@ struct WatchTests {
         #expect(store.sink.all.allSatisfy { $0.change.table == "t" && $0.change.namespace == nil })
     }
 
-    @Test("Changes reach the sessions that watch, in their namespace, and no others")
+    @Test("Changes reach only the sessions that watch the table in its namespace")
     func recipients() async throws {
         let store = try await TestStore()
         try await store.call("watch", ["table": "t"], session: 1)
@@ -73,16 +73,16 @@ struct WatchTests {
         await store.settle()
         #expect(store.sink.sent(1) == ["1 create a"])
         #expect(store.sink.sent(2) == ["1 create a", "2 create b"])
-        // Stopping what was not begun is no error.
+        // Stopping a watch that was never started is not an error.
         try await store.call("watch", ["table": "never", "stop": true])
     }
 
-    @Test("A session that has watched nothing ends without waking the thread of commits")
+    @Test("A session without watches ends without waking the commits lane")
     func endsUnseen() async throws {
         let store = try await TestStore()
         try await store.call("create", ["table": "t", "key": "a", "record": [:]], session: 1)
         try await store.call("watch", ["table": "t"], session: 2)
-        // The lanes sleep: one that is still at work would not have to be woken.
+        // The lanes sleep, because a lane at work would need no wake-up.
         await store.settle()
         let before = store.wakeUps.value
         for session: SessionID in [1, 3] { store.store.sessionClosed(session, user: 1000) }
@@ -92,7 +92,7 @@ struct WatchTests {
         await store.close()
     }
 
-    @Test("since sends the last change of each key after it, in order, then live changes")
+    @Test("since sends the last later change of each key in order, then live changes")
     func since() async throws {
         let store = try await TestStore()
         for key in ["known", "kept", "goes"] { try await create(store, key) }  // 1 to 3
@@ -115,7 +115,7 @@ struct WatchTests {
             ])
     }
 
-    @Test("since the present version sends nothing of the past, and since 0 every record")
+    @Test("since with the current version sends no past change, and since 0 sends every record")
     func edges() async throws {
         let store = try await TestStore()
         #expect(try await store.call("watch", ["table": "t", "since": 0], session: 9) == ["version": 0])
@@ -129,7 +129,7 @@ struct WatchTests {
         #expect(store.sink.sent(9) == ["1 create a", "2 create b"])
     }
 
-    @Test("A version that the namespace never had is refused as expired", arguments: [-1, 5])
+    @Test("A version that the namespace never had is refused with cursor.expired", arguments: [-1, 5])
     func outOfRange(_ since: Int) async throws {
         let store = try await TestStore()
         try await create(store, "a")
@@ -141,7 +141,7 @@ struct WatchTests {
         #expect(store.sink.sent() == [])
     }
 
-    @Test("Deletions beyond the bound are forgotten, oldest first, and since before them is expired")
+    @Test("The oldest tombstones above the limit are removed, and an earlier since gets cursor.expired")
     func expiry() async throws {
         let store = try await TestStore(deletions: 3)
         for index in 0..<6 {
@@ -157,7 +157,7 @@ struct WatchTests {
         #expect(store.sink.sent() == ["8 delete k3", "10 delete k4", "12 delete k5"])
     }
 
-    @Test("A key that exists again does not count as a deletion")
+    @Test("A key that is created again does not count as a deletion")
     func recreatedKeysDoNotCount() async throws {
         let store = try await TestStore(deletions: 2)
         try await create(store, "a")
@@ -170,7 +170,7 @@ struct WatchTests {
         #expect(store.sink.sent() == ["11 create a"])
     }
 
-    @Test("A second watch of the same table takes the place of the first")
+    @Test("A second watch of the same table replaces the first")
     func again() async throws {
         let store = try await TestStore()
         try await store.call("watch", ["table": "t"])
@@ -181,7 +181,7 @@ struct WatchTests {
         #expect(store.sink.sent() == ["1 create a", "1 create a", "2 create b"])
     }
 
-    @Test("The number of tables that a session watches is bounded")
+    @Test("The number of tables that a session watches is limited")
     func bound() async throws {
         let store = try await TestStore()
         let requests = (0...Limits.watchesPerSession).map {
@@ -195,11 +195,11 @@ struct WatchTests {
             error.data == [
                 "quota": "watches", "limit": .number(JSONNumber(Limits.watchesPerSession)), "of": "session 1",
             ])
-        // One that it watches already is no further one.
+        // A table that the session watches already does not count again.
         try await store.call("watch", ["table": "t0"])
     }
 
-    @Test("The tables that all sessions of a uid watch are bounded, too; who stops makes room")
+    @Test("The tables that all sessions of a user watch are limited, too; ending a watch frees a slot")
     func boundOfUser() throws {
         let registry = WatchRegistry()
         func path(_ number: Int) -> TablePath {
@@ -217,7 +217,7 @@ struct WatchTests {
         #expect(error.code == .quotaExceeded)
         #expect(
             error.data == ["quota": "watches", "limit": .number(JSONNumber(Limits.watchesPerUser)), "of": "uid 1000"])
-        // Neither another user nor root is bound by that, nor a table that is watched already.
+        // The limit does not apply to other users, to root, or to a table that is watched already.
         try watch(100, 0, uid: 1001)
         try watch(101, 0, isTrusted: true)
         try watch(1, 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import trestle_plugin_host
 
-@Suite("Calls that wait for a plugin's process to begin with them")
+@Suite("Calls that wait for a plugin's process")
 struct CallBacklogTests {
     private func call(_ id: UInt64) -> CallBacklog.Call {
         .init(id: id, task: 0, options: [], caller: [], wantsProgress: false, deadlineNanoseconds: nil)
@@ -14,7 +14,7 @@ struct CallBacklogTests {
         return begun
     }
 
-    @Test("Users take turns, and each one's calls keep their order")
+    @Test("Users take turns, and the calls of each user keep their order")
     func turns() {
         var waiting = CallBacklog()
         for id in 1...4 as ClosedRange<UInt64> { waiting.append(call(id), of: 1000) }
@@ -24,7 +24,7 @@ struct CallBacklogTests {
         #expect(waiting.isEmpty)
     }
 
-    @Test("A call that is cancelled is taken out, and takes no turn of its user")
+    @Test("A cancelled call is removed and uses no turn of its user")
     func cancelled() {
         var waiting = CallBacklog()
         for id in 1...3 as ClosedRange<UInt64> { waiting.append(call(id), of: 1000) }
@@ -33,7 +33,7 @@ struct CallBacklogTests {
         #expect(begun(&waiting) == [2, 3])
     }
 
-    @Test("Nothing is left where all are cancelled")
+    @Test("Nothing is left if all calls are cancelled")
     func allCancelled() {
         var waiting = CallBacklog()
         for id in 1...3 as ClosedRange<UInt64> { waiting.append(call(id), of: 1000) }

@@ -4,15 +4,15 @@ import Testing
 
 @testable import ServiceManager
 
-@Suite("What the service manager says when it starts a process")
+@Suite("The environment of a process from the service manager")
 struct EnvironmentTests {
-    /// A descriptor that is handed over, and one at whose end of file the test sees that it was closed.
+    /// A descriptor that is handed over. Its other end shows the test whether it was closed.
     private struct Handed {
         let descriptor: Int32
         private let other: Int32
 
-        /// - Parameter isInherited: whether children get it, as a manager hands it over. Other tests start some: what
-        ///   they got is not seen to close.
+        /// - Parameter isInherited: Whether children inherit it, as from a manager. Other tests start children,
+        ///   which keep their copies open.
         init(isInherited: Bool = true) throws {
             var ends: [Int32] = [-1, -1]
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -30,7 +30,7 @@ struct EnvironmentTests {
         func end() { close(other) }
     }
 
-    /// A descriptor that was taken and released: what a test can look at twice.
+    /// A descriptor that was taken and released, which a test can examine twice.
     private struct Taken {
         let name: String
         let descriptor: Int32
@@ -46,7 +46,7 @@ struct EnvironmentTests {
         ServiceEnvironment(variables, pid: 7) { $0 < handed.count ? handed[$0].descriptor : -1 }
     }
 
-    @Test("is nothing where there is no manager")
+    @Test("is empty without a manager")
     func nothing() {
         let environment = read([:])
         let hasManager = environment.manager != nil
@@ -56,7 +56,7 @@ struct EnvironmentTests {
         #expect(environment.problems.isEmpty)
     }
 
-    @Test("are descriptors with their names, closed on exec, and closed where nobody takes them")
+    @Test("gives descriptors with their names, closed on exec, and closed if they are not taken")
     func handedOver() throws {
         let handed = [try Handed(), try Handed(), try Handed(isInherited: false)]
         defer { for each in handed { each.end() } }
@@ -76,7 +76,7 @@ struct EnvironmentTests {
         close(handed[1].descriptor)
     }
 
-    @Test("names nothing where names and descriptors are not of the same number, and says so")
+    @Test("gives no names if names and descriptors differ in number, and reports the problem")
     func unnamed() throws {
         let handed = [try Handed(), try Handed()]
         defer { for each in handed { each.end() } }
@@ -85,7 +85,7 @@ struct EnvironmentTests {
         #expect(environment.problems.map(\.code) == [.variable])
     }
 
-    @Test("leaves descriptors alone that were meant for another process, and says so")
+    @Test("leaves descriptors for another process alone, and reports the problem")
     func another() throws {
         let handed = try Handed()
         defer { handed.end() }
@@ -101,7 +101,7 @@ struct EnvironmentTests {
         close(handed.descriptor)
     }
 
-    @Test("takes over what is there where fewer descriptors are open than it says, and says so")
+    @Test("gives the open descriptors if they are fewer than stated, and reports the problem")
     func fewer() throws {
         let handed = try Handed()
         defer { handed.end() }
@@ -110,7 +110,7 @@ struct EnvironmentTests {
         #expect(environment.problems.map(\.code) == [.system(EBADF)])
     }
 
-    @Test("is how often the watchdog wants to be fed, by this process")
+    @Test("contains the watchdog interval if it is for this process")
     func watchdog() {
         #expect(read(["WATCHDOG_USEC": "1500000"]).watchdogInterval == .milliseconds(1_500))
         #expect(read(["WATCHDOG_USEC": "1500000", "WATCHDOG_PID": "7"]).watchdogInterval == .milliseconds(1_500))
@@ -119,7 +119,7 @@ struct EnvironmentTests {
     }
 
     @Test(
-        "is ignored, and reported with its variable, where it makes no sense",
+        "is ignored and reported with the variable if it is invalid",
         arguments: [
             ["LISTEN_FDS": "1"], ["LISTEN_FDS": "", "LISTEN_PID": "7"], ["LISTEN_FDS": "-1", "LISTEN_PID": "7"],
             ["LISTEN_FDS": "1x", "LISTEN_PID": "7"], ["LISTEN_FDS": "+1", "LISTEN_PID": "7"],
@@ -137,7 +137,7 @@ struct EnvironmentTests {
         #expect(variables.keys.contains { environment.problems.first?.description.contains($0) == true })
     }
 
-    @Test("does no harm, whatever it is")
+    @Test("causes no harm with random values")
     func anything() {
         var random = SeededGenerator(seed: 20_261)
         let alphabet = Array("0123456789:-+@/ \u{7F}é\n")
@@ -147,7 +147,7 @@ struct EnvironmentTests {
                 let length = Int.random(in: 0...12, using: &random)
                 variables[name] = String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "x" })
             }
-            // Nothing is open there: whatever the variables say, nothing can be taken over.
+            // No descriptor is open, so that none can be taken over, whatever the variables contain.
             let environment = read(variables)
             #expect(environment.descriptors.names == [])
             for problem in environment.problems { #expect(!problem.description.isEmpty) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ServiceManager
 
-@Suite("The messages to the service manager")
+@Suite("A message to the service manager")
 struct NotifyTests {
     @Test("arrives as one datagram, at a path and at an abstract name", arguments: [false, true])
     func arrives(isAbstract: Bool) throws {
@@ -18,7 +18,7 @@ struct NotifyTests {
         #expect(try fake.text() == "WATCHDOG=1")
     }
 
-    @Test("bears the time of the monotonic clock where it is a reload")
+    @Test("contains the time of the monotonic clock for a reload")
     func reloading() throws {
         let fake = try FakeServiceManager()
         func now() -> UInt64 {
@@ -34,7 +34,7 @@ struct NotifyTests {
         #expect((before...now()).contains(sent))
     }
 
-    @Test("is one line, whatever a status holds, and not longer than the manager reads")
+    @Test("is one line for any status, and not longer than the manager reads")
     func oneLine() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)
@@ -46,7 +46,7 @@ struct NotifyTests {
     }
 
     @Test(
-        "has times in whole microseconds, within what 64 bits hold",
+        "has times in whole microseconds, limited to 64 bits",
         arguments: [
             (Duration.seconds(-1), "0"), (.zero, "0"), (.nanoseconds(1_999), "1"), (.seconds(90), "90000000"),
             (.seconds(Int64.max), "18446744073709551615"),
@@ -55,7 +55,7 @@ struct NotifyTests {
         #expect(ServiceState.extendTimeout(duration).text == "EXTEND_TIMEOUT_USEC=\(text)")
     }
 
-    @Test("fails in words where nobody listens")
+    @Test("fails with a description if no manager listens")
     func nobody() throws {
         let manager = try ServiceManager(address: "/tmp/trestle-nobody-\(getpid())/notify")
         let error = #expect(throws: ServiceManagerError.self) { try manager.notify(.ready) }
@@ -63,12 +63,12 @@ struct NotifyTests {
         #expect(error?.description.hasPrefix("send to the service manager at /tmp/trestle-nobody-") == true)
     }
 
-    @Test("fails at once where the manager does not read")
+    @Test("fails immediately if the manager does not read")
     func full() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)
         var failure: ServiceManagerError?
-        // The kernel's queue of a datagram socket is bounded, in number and in bytes.
+        // The kernel limits the queue of a datagram socket, in number and in bytes.
         for _ in 0..<1_000_000 where failure == nil {
             do throws(ServiceManagerError) { try manager.notify(.watchdog) } catch { failure = error }
         }
@@ -77,7 +77,7 @@ struct NotifyTests {
     }
 
     @Test(
-        "goes nowhere that is no address",
+        "is refused for an invalid address",
         arguments: [
             "", "@", "notify", "./notify", "vsock:2:1234", "/" + String(repeating: "x", count: 107),
             "@" + String(repeating: "x", count: 108), "/tmp/a\u{0}b",
@@ -90,7 +90,7 @@ struct NotifyTests {
 
 @Suite("The descriptor store")
 struct DescriptorStoreTests {
-    @Test("gets a copy of the descriptor with its name, and is asked to drop it")
+    @Test("receives a copy of the descriptor with its name, and is asked to remove it")
     func store() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)
@@ -110,7 +110,7 @@ struct DescriptorStoreTests {
         #expect(try fake.text() == "FDSTOREREMOVE=1\nFDNAME=log of 2")
     }
 
-    @Test("is asked to keep a descriptor although its other end is gone")
+    @Test("is asked to keep a descriptor although its other end is closed")
     func outlivesHangUp() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)
@@ -120,7 +120,7 @@ struct DescriptorStoreTests {
         #expect(text == "FDSTORE=1\nFDNAME=parcel\nFDPOLL=0" && copies.count == 1)
     }
 
-    @Test("fails in words for a descriptor that is not open")
+    @Test("fails with a system error for a descriptor that is not open")
     func closed() throws {
         let fake = try FakeServiceManager()
         let manager = try ServiceManager(address: fake.address)
@@ -131,7 +131,7 @@ struct DescriptorStoreTests {
     }
 
     @Test(
-        "takes no name that would mean something else to the manager",
+        "refuses a name that has another meaning for the manager",
         arguments: ["", "a:b", "a\nREADY=1", "é", "\u{7F}", String(repeating: "n", count: 256)])
     func names(name: String) throws {
         let fake = try FakeServiceManager()

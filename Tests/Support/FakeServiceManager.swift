@@ -1,27 +1,27 @@
 import Glibc
 
-/// A service manager as far as a service sees it: a datagram socket, at a path or at an abstract name.
+/// A service manager as a service sees it: a datagram socket, at a path or at an abstract name.
 public final class FakeServiceManager {
-    /// What `$NOTIFY_SOCKET` says.
+    /// The value of `$NOTIFY_SOCKET`.
     public let address: String
-    /// What a service has had it keep, with ``keep(until:within:)``.
+    /// The descriptors that a service has stored, as received by ``keep(until:within:)``.
     public private(set) var stored: [(name: String, descriptor: Int32)] = []
     private let descriptor: Int32
     private let folder: String
 
-    /// Why a test cannot go on.
+    /// The reason why a test cannot continue.
     public struct Failure: Error, CustomStringConvertible {
-        /// Why, in a sentence.
+        /// The reason, as a sentence.
         public let description: String
     }
 
-    /// One that listens.
+    /// Creates a service manager that listens.
     public init(isAbstract: Bool = false) throws(Failure) {
         var template = Array("/tmp/trestle-notify-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "no directory can be made") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         self.folder = folder
-        // The name of a directory that was just made is nobody else's.
+        // The name of a new directory is unique.
         address = isAbstract ? "@\(folder)" : "\(folder)/notify"
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_un()
@@ -43,9 +43,9 @@ public final class FakeServiceManager {
         rmdir(folder)
     }
 
-    /// The next datagram, and the descriptors that came with it: the caller's to close.
+    /// Returns the next datagram with its descriptors, which the caller closes.
     ///
-    /// - Parameter milliseconds: how long it is waited for.
+    /// - Parameter milliseconds: The maximum wait.
     public func receive(within milliseconds: Int32 = 0) throws(Failure) -> (text: String, descriptors: [Int32]) {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&state, 1, milliseconds) == 1 else { throw Failure(description: "nothing has come") }
@@ -55,8 +55,8 @@ public final class FakeServiceManager {
         return (String(decoding: data, as: UTF8.self), descriptors)
     }
 
-    /// Reads until a message fulfils the condition; the descriptors that came on the way are kept by their names, a
-    /// barrier is let pass, and what is to be forgotten is closed, as a manager with a descriptor store does it.
+    /// Reads until a message satisfies the condition. Like a manager with a descriptor store, it stores descriptors by
+    /// their names, closes those that the service removes, and closes other descriptors, such as barriers.
     @discardableResult
     public func keep(until isLast: (String) -> Bool, within milliseconds: Int32) throws(Failure) -> String {
         while true {
@@ -76,15 +76,15 @@ public final class FakeServiceManager {
         }
     }
 
-    /// Keeps something else from now on than what it was given: what `make` makes of each descriptor, which is its own.
+    /// Replaces each stored descriptor by the one that `make` returns. `make` takes ownership of its argument.
     public func replaceStored(_ make: (Int32) throws -> Int32) rethrows {
         stored = try stored.map { ($0.name, try make($0.descriptor)) }
     }
 
-    /// Is not to be found any more, as a manager that has died.
+    /// Removes the socket, as if the manager had died.
     public func vanish() { unlink("\(folder)/notify") }
 
-    /// The text of the next datagram.
+    /// Returns the text of the next datagram.
     public func text(within milliseconds: Int32 = 0) throws(Failure) -> String {
         try receive(within: milliseconds).text
     }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// The program http_script.py, which answers HTTP requests as its script says. It ends when this goes.
+/// The program http_script.py, which answers HTTP requests according to a script. It ends with this object.
 public final class HTTPScriptProcess {
     private static let python = "/usr/bin/python3"
-    /// Whether the machine has what it takes.
+    /// Whether this machine has the required program.
     public static let isPossible = access(python, X_OK) == 0
 
     private let folder: TemporaryFolder
     private let process: SpawnedProcess
     private let line: Int32
-    /// On 127.0.0.1.
+    /// The port on 127.0.0.1.
     public let port: Int
 
     /// - Parameters:
-    ///   - script: What it answers, in JSON.
-    ///   - certificate: Files in PEM, of a certificate and its key; nil: it does not speak TLS.
+    ///   - script: The answers, in JSON.
+    ///   - certificate: The PEM files of a certificate and its key; `nil` for no TLS.
     public init(_ script: String, certificate: (file: String, key: String)? = nil) throws {
         folder = try TemporaryFolder()
         let program = #filePath.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }

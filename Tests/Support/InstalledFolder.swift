@@ -1,14 +1,14 @@
 import Glibc
 
-/// An installation in a folder of its own: programs, one plugin that came with the daemon, the Python package.
+/// An installation in its own folder: programs, one plugin of the daemon, the Python package.
 public final class InstalledFolder {
-    /// Its root, as `/usr/local` is one.
+    /// The root of the installation, like `/usr/local`.
     public var path: String { folder.path }
     private let folder: TemporaryFolder
 
     /// - Parameters:
-    ///   - build: the folder with what was built.
-    ///   - package: the package's sources.
+    ///   - build: The build folder.
+    ///   - package: The root folder of the package.
     public init(build: String, package: String) throws {
         folder = try TemporaryFolder()
         for name in ["bin", "lib", "lib/trestle", "lib/trestle/plugins", "share", "share/trestle"] {
@@ -24,16 +24,16 @@ public final class InstalledFolder {
         symlink("\(package)/Sources/C/CTaskPlugin/include", folder.file("include"))
     }
 
-    /// Hard links need no room, and their paths are their own.
+    /// Links or copies a file. Hard links need no space, and have their own paths.
     private static func copy(_ source: String, to target: String) throws {
         guard link(source, target) != 0 else { return }
         let copied = try run("/bin/cp", ["-p", source, target])
         guard copied.end == .exited(0) else { throw TestFailure(copied.errors) }
     }
 
-    /// Where plugins are installed.
+    /// The directory in which plugins are installed.
     public var localPlugins: String { folder.file("lib/trestle/local-plugins") }
 
-    /// The path of what has this name in it.
+    /// Returns the path of a file in the installation.
     public func file(_ name: String) -> String { folder.file(name) }
 }

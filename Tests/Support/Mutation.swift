@@ -1,13 +1,13 @@
 extension SeededGenerator {
-    /// What structures JSON, and bytes that no text in UTF-8 has there.
+    /// The structural bytes of JSON, and bytes that are invalid there in UTF-8.
     public static let jsonBytes = Array("{}[]\",:\\u0e-+.tfn \t\n".utf8) + [0, 0x1F, 0x80, 0xC3, 0xED, 0xFF]
 
-    /// The bytes with a few changes: a byte replaced, removed or inserted, a piece removed or repeated, the rest cut
-    /// off.
+    /// Returns the bytes with a few changes: a byte replaced, removed or inserted, a piece removed or repeated, the
+    /// rest removed.
     ///
     /// - Parameters:
-    ///   - changes: How many.
-    ///   - alphabet: What is written for the most part; otherwise any byte is.
+    ///   - changes: The number of changes.
+    ///   - alphabet: The bytes that are written in most cases; otherwise any byte.
     public mutating func mutate(
         _ bytes: [UInt8], changes: ClosedRange<Int> = 1...4, alphabet: [UInt8] = jsonBytes
     ) -> [UInt8] {

@@ -1,42 +1,42 @@
-/// Reads OpenMetrics text as strictly as its specification has it, for what the daemon writes: gauges, counters and
-/// histograms, without timestamps and exemplars.
+/// A strict parser of OpenMetrics text, for the part that the daemon writes: gauges, counters and histograms, without
+/// timestamps and exemplars.
 public struct OpenMetrics {
-    /// One line with a value.
+    /// A line with a value.
     public struct Sample: Equatable {
-        /// Its name, with the suffix that its family's type adds.
+        /// The name, with the suffix of the family's type.
         public var name: String
-        /// Its labels, in no order.
+        /// The labels, without order.
         public var labels: [String: String]
-        /// Its value.
+        /// The value.
         public var value: Double
     }
 
-    /// Samples of one name, and what is said of them.
+    /// The samples of one name, and their description.
     public struct Family {
-        /// Its name, with its unit and without what the type adds.
+        /// The name, with the unit and without the suffix of the type.
         public var name: String
         /// `gauge`, `counter` or `histogram`.
         public var type: String
-        /// The unit that it names.
+        /// The unit; `nil` if there is none.
         public var unit: String?
-        /// The sentence about it.
+        /// The help text; `nil` if there is none.
         public var help: String?
-        /// Its samples, in their order.
+        /// The samples, in their order.
         public var samples: [Sample] = []
     }
 
     /// The families, in their order.
     public private(set) var families: [Family] = []
 
-    /// What is wrong with a text, and on which line.
+    /// A mistake in a text, with its line.
     public struct Fault: Error, CustomStringConvertible {
-        /// The sentence.
+        /// The description of the mistake.
         public var description: String
     }
 
-    /// Reads a text.
+    /// Parses a text.
     ///
-    /// - Throws: ``Fault`` for the first thing that the specification does not allow.
+    /// - Throws: ``Fault`` for the first violation of the specification.
     public init(_ text: String) throws {
         guard text.hasSuffix("# EOF\n") else { throw Fault(description: "the text does not end with # EOF") }
         let lines = text.dropLast("# EOF\n".count).split(separator: "\n", omittingEmptySubsequences: false)
@@ -52,12 +52,12 @@ public struct OpenMetrics {
         try checkNames()
     }
 
-    /// The value of a series; nil: there is none.
+    /// Returns the value of a series; `nil` if there is none.
     public func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         families.lazy.flatMap(\.samples).first { $0.name == name && $0.labels == labels }?.value
     }
 
-    /// The family of a name.
+    /// Returns the family with a name; `nil` if there is none.
     public func family(_ name: String) -> Family? { families.first { $0.name == name } }
 
     // MARK: Lines
@@ -74,7 +74,7 @@ public struct OpenMetrics {
         guard words.count == 4, words[0] == "#" else { throw Fault(description: "neither a description nor a sample") }
         let (keyword, name, rest) = (words[1], words[2], words[3])
         guard Self.isName(name, colon: true) else { throw Fault(description: "\(name) is no name") }
-        // Descriptions of a family stand together, ahead of its samples.
+        // The descriptions of a family are consecutive and before its samples.
         if families.last?.name != name {
             guard !families.contains(where: { $0.name == name }) else {
                 throw Fault(description: "\(name) stands in two places")
@@ -197,7 +197,7 @@ public struct OpenMetrics {
         }
     }
 
-    /// The buckets of each series ascend in bound and count, end with +Inf, and that one is the count.
+    /// Checks that the buckets of each series ascend in bound and count, and end with +Inf and the total count.
     private static func checkHistogram(_ family: Family) throws {
         let series = Dictionary(grouping: family.samples) { $0.labels.filter { $0.key != "le" } }
         for (labels, samples) in series {
@@ -217,7 +217,7 @@ public struct OpenMetrics {
         }
     }
 
-    /// No sample of one family could be taken for one of another.
+    /// Checks that no sample of one family could belong to another.
     private func checkNames() throws {
         var taken: Set<String> = []
         for family in families {

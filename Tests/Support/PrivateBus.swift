@@ -1,10 +1,10 @@
-/// A D-Bus bus of a test's own: the configuration of its `dbus-daemon`.
+/// A private D-Bus bus of a test: the configuration of its `dbus-daemon`.
 public enum PrivateBus {
-    /// The program.
+    /// The path of the program.
     public static let program = "/usr/bin/dbus-daemon"
 
-    /// A configuration for a bus that listens at a path, where anybody of this user's may do anything, and from which
-    /// nothing is started: what is on it is what the test put there.
+    /// Returns the configuration of a bus that listens at a path, permits everything to the current user, and starts no
+    /// services.
     public static func configuration(listeningAt path: String) -> String {
         """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -23,10 +23,10 @@ public enum PrivateBus {
         """
     }
 
-    /// The address of a bus that listens at a path.
+    /// Returns the address of a bus that listens at a path.
     public static func address(_ path: String) -> String { "unix:path=\(path)" }
 
-    /// The arguments for a bus with that configuration file, which writes its address in a line once it listens.
+    /// Returns the arguments for a bus with this configuration file. It writes its address in a line when it listens.
     public static func arguments(configuration: String) -> [String] {
         ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=1"]
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The CPU time of this thread that some work takes, in nanoseconds: the smallest of three, because other tests run
-/// meanwhile.
+/// Measures the CPU time of some work on this thread, in nanoseconds: the smallest of three runs, because other tests
+/// run at the same time.
 public func cpuTime(_ work: () throws -> Void) rethrows -> Double {
     func now() -> Double {
         var time = timespec()

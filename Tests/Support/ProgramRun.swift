@@ -1,19 +1,19 @@
-/// What a program said and how it ended.
+/// The output of a program and its end.
 public struct ProgramRun {
-    /// How it ended.
+    /// How the program ended.
     public var end: ProcessEnd
-    /// What it wrote to its standard output.
+    /// The standard output.
     public var output: String
-    /// What it wrote to its standard error.
+    /// The standard error.
     public var errors: String
 }
 
 /// Runs a program to its end.
 ///
 /// - Parameters:
-///   - environment: variables, NAME=VALUE, beside PATH.
-///   - folder: where it runs; nil: where this process does.
-///   - timeout: how long that may take.
+///   - environment: Variables in addition to PATH, as NAME=VALUE.
+///   - folder: The working directory; `nil` for the one of this process.
+///   - timeout: The maximum duration.
 public func run(
     _ file: String, _ arguments: [String] = [], environment: [String] = [], folder: String? = nil, input: String = "",
     timeout: Duration = .seconds(300)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A suite of tests that others publish. It is no part of the repository: where it is missing, its tests are skipped.
+/// A published suite of tests. It is not part of the repository: if it is missing, its tests are skipped.
 public struct PublicSuite: Sendable {
     /// The JSON Schema Test Suite.
     public static let jsonSchema = PublicSuite("json-schema")
@@ -8,7 +8,7 @@ public struct PublicSuite: Sendable {
     public static let jsonParsing = PublicSuite("json-parsing")
     /// The schema of OpenRPC documents.
     public static let openRPC = PublicSuite("openrpc")
-    /// The tests of http-state, the working group of cookies.
+    /// The tests of http-state, the IETF working group for cookies.
     public static let httpState = PublicSuite("http-state")
     /// The list of public suffixes and its tests.
     public static let publicSuffixes = PublicSuite("psl")
@@ -24,28 +24,29 @@ public struct PublicSuite: Sendable {
     /// The JavaScript of Cordova for iOS.
     public static let cordovaIOS = PublicSuite("cordova-ios")
 
-    /// The suite's folder; nil where there is none.
+    /// The folder of the suite; `nil` if it is missing.
     private let folder: String?
-    /// Whether it is one of those that the environment's `TRESTLE_SUITES_REQUIRED` names, with spaces between.
+    /// Whether `TRESTLE_SUITES_REQUIRED`, a list separated by spaces, contains this suite.
     private let isRequired: Bool
-    /// Whether its tests are run. Where it is missing and required, they fail: nothing is in it.
+    /// Whether the tests of the suite run. If it is missing and required, they fail, because it is empty.
     public var isThere: Bool { folder != nil || isRequired }
-    /// What was fetched: a commit, or a release of a package that has the suite in it; empty where there is none.
+    /// The version that was fetched: a commit, or a release of a package that contains the suite; empty if it is
+    /// missing.
     public var version: String {
         String(decoding: content(of: "COMMIT").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
-    /// The reason for skipping tests without the suite.
+    /// The reason for skipping the tests without the suite.
     public let missing: String
 
     /// A file of a suite.
     public struct File {
-        /// Its name in its folder.
+        /// The name within the folder.
         public let name: String
-        /// What is in it.
+        /// The content.
         public let bytes: [UInt8]
     }
 
-    /// Looks for the suite, and prints a line where there is none: `swift test --quiet` says nothing of skipped tests.
+    /// Finds the suite. Prints a line if it is missing, because `swift test --quiet` does not report skipped tests.
     private init(_ name: String) {
         let places = Self.places.map { "\($0)/\(name)" }
         folder = places.first { access("\($0)/COMMIT", R_OK) == 0 }
@@ -55,7 +56,7 @@ public struct PublicSuite: Sendable {
         if folder == nil, !isRequired { print("skipped: the tests of the public suite \(name): \(missing)") }
     }
 
-    /// The folders that may hold suites.
+    /// The folders that may contain suites.
     private static var places: [String] {
         if let folder = getenv("TRESTLE_SUITES") { return [String(cString: folder)] }
         let checkout = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -65,16 +66,16 @@ public struct PublicSuite: Sendable {
         ]
     }
 
-    /// The path of one of its files; empty where the suite is missing.
+    /// Returns the path of a file of the suite; empty if the suite is missing.
     public func path(of file: String) -> String { folder.map { "\($0)/\(file)" } ?? "" }
 
-    /// One of its files, empty where there is none.
+    /// Returns the content of a file of the suite; empty if it is missing.
     public func content(of file: String) -> [UInt8] { folder.map { Self.content(of: "\($0)/\(file)") } ?? [] }
 
-    /// One of its files as text, empty where there is none.
+    /// Returns a file of the suite as text; empty if it is missing.
     public func text(of file: String) -> String { String(decoding: content(of: file), as: UTF8.self) }
 
-    /// The files of one of its folders whose names end in `.json`, or in another suffix, by name.
+    /// Returns the files of a folder with a suffix, `.json` by default, sorted by name.
     public func files(in subfolder: String, endingIn suffix: String = ".json") -> [File] {
         guard let folder, let stream = opendir("\(folder)/\(subfolder)") else { return [] }
         defer { closedir(stream) }

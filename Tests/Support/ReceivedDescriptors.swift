@@ -1,11 +1,11 @@
 import Glibc
 
-/// Reads what is there of a socket, at most 8 KiB, without waiting.
+/// Reads the available data of a socket, at most 8 KiB, without waiting.
 ///
-/// - Returns: also the descriptors that came with it, the caller's to close; nil: nothing can be read.
+/// - Returns: The data and its descriptors, which the caller closes; `nil` if nothing can be read.
 public func receiveWithDescriptors(_ descriptor: Int32) -> (data: [UInt8], descriptors: [Int32])? {
     var data = [UInt8](repeating: 0, count: 8_192)
-    // Aligned as the header wants it; room for as many as one message carries.
+    // Aligned for the header, with space for the maximum number of descriptors of one message.
     var control = [UInt64](repeating: 0, count: 160)
     var descriptors: [Int32] = []
     let count = data.withUnsafeMutableBytes { data in
@@ -17,7 +17,7 @@ public func receiveWithDescriptors(_ descriptor: Int32) -> (data: [UInt8], descr
                 message.msg_iovlen = 1
                 message.msg_control = control.baseAddress
                 message.msg_controllen = control.count
-                // A child of another test must not keep what came here.
+                // A child of another test must not inherit the received descriptors.
                 let count = recvmsg(descriptor, &message, Int32(MSG_DONTWAIT) | Int32(MSG_CMSG_CLOEXEC))
                 if count >= 0, message.msg_controllen > 0 {
                     descriptors = passedDescriptors(in: UnsafeRawBufferPointer(control))

@@ -1,13 +1,13 @@
-// TestSupport: what tests of several modules share.
+// TestSupport: helpers for the tests of several modules.
 
-/// Random numbers that are the same in every run, so that a failure can be seen again. SplitMix64.
+/// Random numbers that are the same in every run, so that a failure is reproducible. SplitMix64.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// The numbers that follow from a seed.
+    /// Creates a generator with a seed.
     public init(seed: UInt64) { state = seed }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -1,17 +1,17 @@
 import Glibc
 
-/// A session bus of its own for one test, with nothing on it.
+/// A private session bus for one test, without services.
 public final class SessionBusProcess {
-    /// The bus.
+    /// The process of the bus.
     public let process: SpawnedProcess
-    /// What `$DBUS_SESSION_BUS_ADDRESS` says.
+    /// The value of `$DBUS_SESSION_BUS_ADDRESS`.
     public let address: String
     private let folder: TemporaryFolder
 
-    /// Whether this machine can have one.
+    /// Whether this machine has the required program.
     public static var isPossible: Bool { exists(PrivateBus.program) }
 
-    /// Starts it, and waits until it takes connections.
+    /// Starts the bus and waits until it accepts connections.
     public init() throws {
         folder = try TemporaryFolder()
         let path = folder.file("bus")
@@ -27,6 +27,6 @@ public final class SessionBusProcess {
         guard try SocketLineReader(ends.ours).line() != nil else { throw TestFailure("the bus says nothing") }
     }
 
-    /// The environment that names its address.
+    /// The environment variable with the address.
     public var environment: [String] { ["DBUS_SESSION_BUS_ADDRESS=\(address)"] }
 }

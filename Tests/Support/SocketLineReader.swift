@@ -1,18 +1,18 @@
 import Glibc
 
-/// Takes lines from a socket, waiting with a deadline.
+/// A reader of lines from a socket, which waits until a deadline.
 public final class SocketLineReader {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// Where the first line that has not been taken begins.
+    /// The index of the first line that has not been taken.
     private var start = 0
-    /// Whether nothing more will come.
+    /// Whether the stream has ended.
     public private(set) var hasEnded = false
 
-    /// - Parameter descriptor: a socket, which the caller closes.
+    /// - Parameter descriptor: A socket, which the caller closes.
     public init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next line without its end; nil at the end of the stream.
+    /// Returns the next line without its end; `nil` at the end of the stream.
     public func line(_ deadline: Deadline = Deadline()) throws -> [UInt8]? {
         while true {
             if let line = takeLine() { return line }
@@ -26,7 +26,7 @@ public final class SocketLineReader {
         }
     }
 
-    /// A line that has been read already.
+    /// Returns a line that has been read; `nil` if there is none.
     public func takeLine() -> [UInt8]? {
         let end = buffer.withUnsafeBytes { bytes -> Int? in
             guard let base = bytes.baseAddress, start < bytes.count,
@@ -44,7 +44,7 @@ public final class SocketLineReader {
         return line
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads the available data without waiting.
     public func fill() {
         while !hasEnded {
             let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { chunk in

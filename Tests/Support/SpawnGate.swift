@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Passed by one at a time: who writes a file, and who starts a process. Between fork and exec a child has the
-/// descriptors of all tests; a script that is open for writing there cannot be started (ETXTBSY).
+/// A lock for writing a file and for starting a process. Between fork and exec a child has the descriptors of all
+/// tests; a script that is open for writing there cannot be started (ETXTBSY).
 enum SpawnGate {
     private static let gate = Mutex(())
 

@@ -3,9 +3,9 @@ import Glibc
 
 /// How a process ended.
 public enum ProcessEnd: Equatable, Sendable {
-    /// With a status.
+    /// It exited with a status.
     case exited(Int32)
-    /// By a signal.
+    /// It was killed by a signal.
     case killed(by: Int32)
 
     fileprivate init(status: Int32) {
@@ -13,37 +13,37 @@ public enum ProcessEnd: Equatable, Sendable {
     }
 }
 
-/// A process that a test started. Killed and reaped when this goes, if it still runs.
+/// A process that a test started. `deinit` kills and reaps it if it still runs.
 ///
-/// Tests start processes with this and not with Foundation's `Process`, which can crash where more than about 1,300
-/// descriptors are open: it reads past the end of the list of them. It also hands the test program's own output on, so
-/// that a process which is left behind after a crash keeps the reader of that output waiting.
+/// Tests use this instead of Foundation's `Process`, which can crash if more than about 1,300 descriptors are open: it
+/// reads past the end of their list. It also passes on the output of the test program, so that a process that remains
+/// after a crash keeps the reader of that output waiting.
 public final class SpawnedProcess {
-    /// Where one of its standard streams leads.
+    /// The target of a standard stream.
     public enum Stream {
-        /// To `/dev/null`.
+        /// `/dev/null`.
         case nowhere
-        /// Read from the start, or appended to.
+        /// A file that is read from the start, or appended to.
         case file(String)
-        /// To the same open file as a descriptor of this process.
+        /// The same open file as a descriptor of this process.
         case descriptor(Int32)
     }
 
-    /// Its process id; not another's before this goes.
+    /// The process ID. It is not reused during the lifetime of this object.
     public let pid: pid_t
-    /// The program and its arguments, for a failure's sentence.
+    /// The program and its arguments, for error messages.
     public let command: String
-    /// Refers to the process: readable once it has ended.
+    /// A pidfd, which is readable when the process has ended.
     private let descriptor: Int32
     private var end: ProcessEnd?
-    /// Whether it left a core file, or would have, had that been its place.
+    /// Whether the process dumped core, even if no file was written.
     public private(set) var hasDumpedCore = false
 
     /// - Parameters:
-    ///   - file: the program's path.
-    ///   - environment: variables, NAME=VALUE. PATH is this process's where it is not among them.
-    ///   - folder: where it runs; nil: where this process does.
-    ///   - handedOver: descriptors that it gets as 3 and upwards, as systemd hands over sockets.
+    ///   - file: The path of the program.
+    ///   - environment: Variables as NAME=VALUE. Without PATH among them, that of this process is added.
+    ///   - folder: The working directory; `nil` for the one of this process.
+    ///   - handedOver: Descriptors that the process gets as 3 and upwards, as systemd passes sockets.
     public init(
         _ file: String, _ arguments: [String] = [], environment: [String] = [], folder: String? = nil,
         input: Stream = .nowhere, output: Stream = .nowhere, errors: Stream = .nowhere, handedOver: [Int32] = []
@@ -55,7 +55,7 @@ public final class SpawnedProcess {
         Self.connect(input, to: STDIN_FILENO, &actions)
         Self.connect(output, to: STDOUT_FILENO, &actions)
         Self.connect(errors, to: STDERR_FILENO, &actions)
-        // By way of numbers above all of theirs, lest one take the place of another. Those that systemd hands over
+        // Duplicates them first to numbers above all of them, so that none overwrites another. Descriptors from systemd
         // start at 3.
         let above = max(handedOver.max() ?? 0, Int32(2 + handedOver.count)) + 1
         for (index, descriptor) in handedOver.enumerated() {
@@ -64,7 +64,8 @@ public final class SpawnedProcess {
         for index in handedOver.indices {
             posix_spawn_file_actions_adddup2(&actions, above + Int32(index), Int32(3 + index))
         }
-        // Nothing else is inherited: other tests, which run meanwhile, open descriptors that are not closed at exec.
+        // No other descriptor is inherited: other tests, which run at the same time, open descriptors without
+        // close-on-exec.
         Self.closeAll(from: Int32(3 + handedOver.count), &actions)
 
         if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
@@ -84,7 +85,7 @@ public final class SpawnedProcess {
         }
         guard code == 0 else { throw TestFailure("\(file) cannot be started: \(String(cString: strerror(code)))") }
         self.pid = pid
-        // Nobody else reaps it, so the number is its own until `reap`.
+        // Only this object reaps the process, so its ID is not reused before `reap`.
         descriptor = pidfd_open(pid, 0)
         guard descriptor >= 0 else {
             Glibc.kill(pid, SIGKILL)
@@ -93,7 +94,7 @@ public final class SpawnedProcess {
         }
     }
 
-    /// It takes the signals that the tests ignore, as all do that nohup(1) starts.
+    /// Restores the default actions of signals that the tests may ignore, for example under nohup(1).
     private static func takeSignals(_ attributes: inout posix_spawnattr_t) {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -104,9 +105,9 @@ public final class SpawnedProcess {
 
     private static func closeAll(from first: Int32, _ actions: inout posix_spawn_file_actions_t) {
         typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        // Looked up by name, because the header declares it for _GNU_SOURCE alone; glibc has had it since 2.34.
+        // Found by name, because the header declares it only with _GNU_SOURCE; glibc has it since 2.34.
         guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
-        // The type is that of the header.
+        // The type matches the header.
         _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, first)
     }
 
@@ -128,19 +129,19 @@ public final class SpawnedProcess {
         close(descriptor)
     }
 
-    /// Sends it a signal; does nothing once it has ended.
+    /// Sends a signal to the process; does nothing if it has ended.
     public func signal(_ number: Int32) {
         if end == nil { Glibc.kill(pid, number) }
     }
 
-    /// Whether it ends within so many milliseconds.
+    /// Whether the process ends within the specified number of milliseconds.
     public func hasEnded(within milliseconds: Int32) -> Bool {
         guard end == nil else { return true }
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&state, 1, milliseconds) == 1 && reap(WNOHANG)
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     @discardableResult
     public func wait(_ deadline: Deadline = Deadline()) throws -> ProcessEnd {
         while !hasEnded(within: deadline.millisecondsLeft) {
@@ -163,7 +164,7 @@ public final class SpawnedProcess {
     }
 }
 
-/// Two sockets that are connected to each other. No process that is started at the same time gets them.
+/// Creates two connected sockets. Processes that start at the same time do not inherit them.
 public func connectedPair() throws -> (ours: Int32, theirs: Int32) {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -171,7 +172,7 @@ public func connectedPair() throws -> (ours: Int32, theirs: Int32) {
     return (ends[0], ends[1])
 }
 
-/// Hands `body` the texts as a null-terminated array of C strings.
+/// Calls `body` with the texts as a null-terminated array of C strings.
 private func withCStrings<R>(
     _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {

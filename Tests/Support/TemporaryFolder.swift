@@ -1,28 +1,28 @@
 import Glibc
 
-/// A directory of its own for one test, removed with everything in it when this goes.
+/// A temporary directory for one test. `deinit` removes it with its content.
 public final class TemporaryFolder {
-    /// Its absolute path.
+    /// The absolute path.
     public let path: String
 
-    /// Makes an empty one under /tmp.
+    /// Creates an empty directory under /tmp.
     public init() throws {
-        // Short, because a socket's path may have no more than 107 bytes.
+        // The path is short, because the path of a socket may have at most 107 bytes.
         var template = Array("/tmp/trestle-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else {
             throw TestFailure("no directory can be made: \(String(cString: strerror(errno)))")
         }
         path = String(cString: made)
-        // Other users' clients pass through it in some tests.
+        // In some tests, clients of other users need access.
         chmod(path, 0o755)
     }
 
     deinit { _ = try? SpawnedProcess("/bin/rm", ["-rf", path]).wait() }
 
-    /// The path of what has this name in it, whether it exists or not.
+    /// Returns the path of a file in the directory, which need not exist.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file, in the place of an older one; returns its path.
+    /// Writes or replaces a file. Returns its path.
     @discardableResult
     public func write(_ text: String, to name: String) throws -> String {
         let path = file(name)
@@ -38,7 +38,7 @@ public final class TemporaryFolder {
     }
 }
 
-/// The text of a file; empty where there is none.
+/// Returns the text of a file; empty if it does not exist.
 public func contents(of path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
@@ -49,7 +49,7 @@ public func contents(of path: String) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// Whether something is at the path; a symbolic link is something too.
+/// Whether a file exists at the path; a symbolic link counts as a file.
 public func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""http_script.py SCRIPT [CERTIFICATE KEY]: an HTTP server that answers byte by byte as a script says.
+"""http_script.py SCRIPT [CERTIFICATE KEY]: an HTTP server that sends the bytes of a script.
 
-The script is JSON: an object from paths to lists of steps. "*" is the path of requests that no other names. A request
-is read as far as its head goes, and to the end of a body with a Content-Length. Then the steps are done:
+The script is JSON: an object from paths to lists of steps. "*" applies to all other paths. The server reads the head
+of a request, and its body if there is a Content-Length. Then it performs the steps:
 
     {"send": "text"}                  sends the text, each character one byte
     {"base64": "…"}                   sends these bytes
-    {"repeat": "text", "times": 1000} sends the text so many times
+    {"repeat": "text", "times": 1000} sends the text the specified number of times
     {"gzip": "text", "times": 1000}   sends the text, repeated, in gzip
     {"read": true}                    reads a body in chunks to its end
     {"wait": "path"}                  waits until this path has been requested
     {"hang": true}                    waits until the client closes the connection
-    {"pause": 0.1}                    waits so many seconds
+    {"pause": 0.1}                    waits the specified number of seconds
     {"close": true}                   closes the connection; without it, the next request is read
-    {"closing": "path"}               when the connection ends before the response, notes a request of this path
-    {"turns": [steps, …]}             does the first steps for the first request of the path, and so on; then the last
-    {"methods": {"GET": steps, …}}    does the steps of the request's method
+    {"closing": "path"}               records a request of this path if the connection ends before the response
+    {"turns": [steps, …]}             performs one list for each request of the path; the last list repeats
+    {"methods": {"GET": steps, …}}    performs the steps for the request's method
 
-With "Connection" in its own words: the server adds nothing to the scripted response. The path /_seen answers a JSON
-array of the requests so far, each {"line", "headers", "body"}, the body as ISO 8859-1.
+The server adds nothing to the scripted response, not even a "Connection" header. The path /_seen returns a JSON array
+of the requests so far, each {"line", "headers", "body"}, with the body as ISO 8859-1.
 
-It writes its port to standard output, and ends with its standard input.
+The server writes its port to standard output, and ends at the end of its standard input.
 """
 
 import base64

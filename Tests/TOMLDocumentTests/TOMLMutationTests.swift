@@ -28,8 +28,8 @@ struct TOMLMutationTests {
         """.utf8)
     private static let tomlBytes = Array("\"'[]{}.=\n#\\\u{2028}\r0,_-".utf8) + [0, 0xFF]
 
-    /// Every position lies in the document, and a key stands before its value unless a header or a dotted key opened
-    /// the table.
+    /// Checks that every position is in the document, and that a key precedes its value unless a header or a dotted
+    /// key opened the table.
     private func check(_ table: TOMLTable, lines: Int) {
         for entry in table.entries {
             #expect((1...lines).contains(entry.keyPosition.line))
@@ -44,7 +44,7 @@ struct TOMLMutationTests {
         #expect(table.entries.map(\.keyPosition) == table.entries.map(\.keyPosition).sorted())
     }
 
-    @Test("End in a value or in an error with its position, never in a crash", arguments: 0..<8)
+    @Test("give a value or an error with its position, and never crash", arguments: 0..<8)
     func mutations(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var accepted = 0
@@ -64,7 +64,7 @@ struct TOMLMutationTests {
         #expect(accepted < 500)
     }
 
-    @Test("Every prefix of a document ends in a value or in an error")
+    @Test("give a value or an error if they are cut anywhere")
     func prefixes() {
         var accepted = 0
         for length in 0...Self.original.count {

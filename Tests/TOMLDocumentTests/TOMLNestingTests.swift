@@ -1,7 +1,7 @@
 import TOMLDocument
 import Testing
 
-@Suite("Depth is bounded before the parser recurses")
+@Suite("The limit of nesting")
 struct TOMLNestingTests {
     private func parse(_ text: String) throws -> TOMLTable {
         try TOMLDocument(parsing: text, file: "test.toml").root
@@ -12,7 +12,7 @@ struct TOMLNestingTests {
     }
 
     @Test(
-        "Nesting that would exhaust the stack is refused with its place",
+        "Nesting that would exhaust the stack is refused with its position",
         arguments: [
             "\(String(repeating: "[", count: 500_000))",
             "x = \(String(repeating: "[", count: 500_000))",
@@ -24,7 +24,7 @@ struct TOMLNestingTests {
         #expect(error?.position?.line == 1)
     }
 
-    @Test("A key of very many parts is refused, wherever it stands")
+    @Test("A key of very many parts is refused at any position")
     func dottedKeys() throws {
         let key = dotted(400_000)
         for text in [
@@ -37,7 +37,7 @@ struct TOMLNestingTests {
         }
     }
 
-    @Test("Depth that adds up over headers, keys and brackets is held to the exact bound")
+    @Test("The depth of headers, keys and brackets together has an exact limit")
     func sum() throws {
         let header = "[\(dotted(60))]\n"
         // Levels: the root, 60 of the header, 58 of the key's parents and 9 arrays.
@@ -49,7 +49,7 @@ struct TOMLNestingTests {
         #expect(error?.position?.line == 2)
     }
 
-    @Test("Dots and brackets in strings, comments and numbers are no nesting")
+    @Test("Dots and brackets in strings, comments and numbers do not count as nesting")
     func innocent() throws {
         let dots = String(repeating: ".[{", count: 1_000)
         let root = try parse(

@@ -7,7 +7,7 @@ struct TOMLParsingTests {
         try TOMLDocument(parsing: text, file: "test.toml").root
     }
 
-    @Test("Every kind of value arrives with its content")
+    @Test("Every kind of value is read with its content")
     func kinds() throws {
         let root = try parse(
             """
@@ -34,14 +34,14 @@ struct TOMLParsingTests {
         #expect(root["inline"]?.table?["a"]?.content == .integer(1))
     }
 
-    @Test("A table keeps its keys in the order in which the document has them")
+    @Test("A table keeps its keys in the order of the document")
     func order() throws {
         let root = try parse("zebra = 1\napple = 2\n[mango]\nb = 1\na = 2\n[fig]\n")
         #expect(root.entries.map(\.key) == ["zebra", "apple", "mango", "fig"])
         #expect(root["mango"]?.table?.entries.map(\.key) == ["b", "a"])
     }
 
-    @Test("Keys and values know their line and column, counted in characters from 1")
+    @Test("Keys and values have their line and column, counted in characters from 1")
     func positions() throws {
         let root = try parse("# été\n  key = 7\n\n[section]\n\"é\" =  [ 1,\n 22 ]\n")
         let key = try #require(root.entry("key"))
@@ -56,7 +56,7 @@ struct TOMLParsingTests {
         #expect(list.value.array?.map(\.position.column) == [10, 2])
     }
 
-    @Test("Tables opened by dotted keys and dotted headers stand where they are first named")
+    @Test("Tables that dotted keys and headers open have the position of their first name")
     func dottedTables() throws {
         let root = try parse("a.b = 1\n[plugins.login]\nx = 1\n[plugins.alert]\n[[list]]\n[[list]]\ny = 2\n")
         #expect(root.entry("a")?.keyPosition == TOMLPosition(line: 1, column: 1))
@@ -81,7 +81,7 @@ struct TOMLParsingTests {
     }
 }
 
-@Suite("What is not a TOML document is refused with its position")
+@Suite("Errors of TOML documents")
 struct TOMLErrorTests {
     private func refusal(_ text: String) -> TOMLError? {
         do {
@@ -93,7 +93,7 @@ struct TOMLErrorTests {
     }
 
     @Test(
-        "The error names file, line and column",
+        "A syntax error names file, line and column",
         arguments: [
             ("a = 1\nb = = 2\n", 2), ("a = \"open\n", 1), ("[a\n", 1), ("x = 1\n\nx = 2\n", 3),
             ("a = 01\n", 1), ("a = 1 b = 2\n", 1), ("\n\na = \"\\q\"\n", 3), ("a = {b = 1, }", 1),
@@ -111,7 +111,7 @@ struct TOMLErrorTests {
         #expect(throws: TOMLError.self) { try TOMLDocument(bytes: [0x61, 0x3D, 0x22, 0xFF, 0x22], file: "x") }
     }
 
-    @Test("A document beyond the bound is refused without parsing it")
+    @Test("A document longer than the limit is refused without parsing")
     func tooLong() throws {
         let longest = String(repeating: "#", count: TOMLDocument.maximumBytes)
         #expect(refusal(longest) == nil)
@@ -132,7 +132,7 @@ struct TOMLErrorTests {
         #expect(error?.reason == "cannot be read: Is a directory")
     }
 
-    @Test("A device without an end is read no further than the bound")
+    @Test("A device without an end is read only up to the limit")
     func endlessFile() throws {
         let error = #expect(throws: TOMLError.self) { try TOMLDocument(contentsOf: "/dev/zero") }
         #expect(error?.reason.hasPrefix("longer than") == true)

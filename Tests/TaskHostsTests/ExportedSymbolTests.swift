@@ -3,22 +3,22 @@ import PluginInterface
 import TestSupport
 import Testing
 
-@Suite("What a library exports")
+@Suite("The symbols that a library exports")
 struct ExportedSymbolTests {
-    /// A library that is built with the tests, beside their program.
+    /// libEchoPlugin.so, which is built with the tests into the directory of the test executable.
     private let echo = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "libEchoPlugin.so").path(percentEncoded: false)
 
-    @Test("A symbol is found in a library's file before it is loaded, and no other")
+    @Test("Exported symbols are found in a library's file without loading it; other symbols are not found")
     func found() throws {
         #expect(ExportedSymbol.isExported("trestle_plugin_entry", by: echo))
         #expect(!ExportedSymbol.isExported("trestle_plugin_entr", by: echo))
         #expect(!ExportedSymbol.isExported(ExportedSymbol.wantsProcess, by: echo))
-        // Used there, and defined elsewhere.
+        // The library uses this symbol but does not define it.
         #expect(!ExportedSymbol.isExported("memcpy", by: echo))
     }
 
-    @Test("A file that is no library, or is not there, exports nothing")
+    @Test("A file that is not a library, or does not exist, exports nothing")
     func noLibrary() throws {
         let folder = try TemporaryFolder()
         for (name, text) in [("empty", ""), ("text", "trestle_plugin_entry"), ("start", "\u{7F}ELF")] {
@@ -29,10 +29,10 @@ struct ExportedSymbolTests {
         #expect(!ExportedSymbol.isExported("trestle_plugin_entry", by: folder.path))
     }
 
-    @Test("A damaged library is looked through as far as it goes", arguments: 0..<200 as Range<UInt64>)
+    @Test("A damaged library is searched without reading out of bounds", arguments: 0..<200 as Range<UInt64>)
     func damaged(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        // All the tables are in this: the headers of sections are put there.
+        // The first 64 KiB of the library. The offset of its section headers is set to a random place in them.
         var bytes = [UInt8](try #require(FileManager.default.contents(atPath: echo)).prefix(64 << 10))
         let sections = UInt64(Int.random(in: 64..<60 << 10, using: &random))
         bytes.replaceSubrange(0x28..<0x30, with: withUnsafeBytes(of: sections.littleEndian) { Array($0) })
@@ -41,7 +41,7 @@ struct ExportedSymbolTests {
         let folder = try TemporaryFolder()
         let path = folder.file("damaged")
         try Data(bytes).write(to: URL(filePath: path))
-        // Whatever is found: nothing is read beyond the tables.
+        // The result does not matter; the search must not read out of bounds.
         _ = ExportedSymbol.isExported("trestle_plugin_entry", by: path)
     }
 }

@@ -4,11 +4,11 @@ import Glibc
 import Testing
 import PluginInterface
 
-/// A peer of the loop whose messages are counted, each of which takes 5 µs of a clock that is moved by hand.
+/// A peer that counts its messages. Each message advances the manual clock by 5 µs.
 @LoopActor
 private final class CountedPeer {
     let channel: MessageChannel
-    /// Our end of the peer's own socket.
+    /// The peer's end of the socket pair. The test writes to it.
     private let peer: Int32
     var received = 0
     var onMessage: (() -> Void)?
@@ -44,7 +44,7 @@ private final class ManualClock {
 
 @Suite("A plugin's process that floods the daemon", .timeLimit(.minutes(20))) @LoopActor
 struct FloodTests {
-    @Test("takes turns with a user, whose calls wait for a bounded number of its lines each")
+    @Test("takes turns with a user; each call of the user waits for a bounded number of the process's lines")
     func yields() async throws {
         let clock = ManualClock()
         let scheduler = FairScheduler(manualClock: { clock.nanoseconds })
@@ -55,7 +55,7 @@ struct FloodTests {
             process.close()
             user.close()
         }
-        // How many lines of the flood were handled before each call of the user's was.
+        // The number of lines of the flood that were handled before each call of the user.
         var waits: [Int] = []
         var before = 0
         var handled = 0
@@ -75,10 +75,10 @@ struct FloodTests {
                 continuation.resume()
             }
         }
-        // The share of a process beside a quiet user: 40 lines. Beside one who sends: 4, in two turns.
+        // The share of a process is 40 lines if the user is idle, and 4 lines, in two turns, if the user sends.
         #expect((waits.first ?? 0) <= 44, "\(waits)")
         #expect(waits.dropFirst().allSatisfy { $0 <= 12 }, "\(waits)")
-        // The process has its turns, too.
+        // The process also gets its turns.
         #expect((40..<600).contains(handled), "\(waits)")
     }
 

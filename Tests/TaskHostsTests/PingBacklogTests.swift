@@ -2,34 +2,34 @@ import Testing
 
 @testable import TaskHosts
 
-/// What a process has to do before it comes to a ping.
+/// Tests of the input that a process must read before it reaches a ping.
 struct PingBacklogTests {
-    /// What each look shows.
+    /// Returns the result of each check.
     private func looks(_ backlog: PingBacklog, _ taken: UInt64...) -> [Bool] {
         var backlog = backlog
         return taken.map { backlog.hasMoved(to: $0, answers: 7) }
     }
 
-    @Test("A process that had read all before the ping has not moved, whatever is sent later")
+    @Test("A process that had no unread input before the ping makes no progress, even if more is sent later")
     func nothingBefore() {
         let backlog = PingBacklog(unread: 0, end: 1050, taken: 1000, answers: 7)
         #expect(looks(backlog, 1050) == [false])
         #expect(looks(backlog, 9000) == [false])
     }
 
-    @Test("A process that reads what was sent before the ping moves, and has one look more once it has read the ping")
+    @Test("A process that reads input sent before the ping makes progress, until one check after the ping")
     func readsOn() {
         let backlog = PingBacklog(unread: 4000, end: 5050, taken: 1000, answers: 7)
         #expect(looks(backlog, 1001, 3000, 7000, 9000) == [true, true, true, false])
     }
 
-    @Test("A process that has stopped reading has not moved")
+    @Test("A process that has stopped reading makes no progress")
     func stopped() {
         let backlog = PingBacklog(unread: 4000, end: 5050, taken: 1000, answers: 7)
         #expect(looks(backlog, 3000, 3000) == [true, false])
     }
 
-    @Test("A process that answers anything has moved, whatever it has read")
+    @Test("A process that answers any request makes progress, even if it reads nothing")
     func answers() {
         var backlog = PingBacklog(unread: 0, end: 1050, taken: 1000, answers: 7)
         let moved = [8, 8, 9].map { backlog.hasMoved(to: 1050, answers: $0) }

@@ -4,17 +4,17 @@ import Testing
 
 @testable import PluginInterface
 
-@Suite("What a plugin's threads send and what waits")
+@Suite("The inbox for messages from a plugin's threads")
 struct PluginInboxTests {
-    /// A number that threads share by another way than the inbox.
+    /// A number that the threads share outside the inbox.
     private final class Counter: Sendable {
         let value = Atomic(0)
     }
 
-    @Test("The inbox is not empty while a message is in it that a thread sent before another one's turn began")
+    @Test("The inbox does not appear empty while it contains a message whose sending has finished")
     func turns() {
         let (threads, messages) = (16, 60_000)
-        // `nonisolated(unsafe)`: an inbox lives as long as the process, and any thread may append to it.
+        // `nonisolated(unsafe)`: an inbox exists as long as the process, and any thread may append to it.
         nonisolated(unsafe) let inbox = PluginInbox()
         let posted = Counter()
         let senders = (0..<threads).map { _ in Counter() }
@@ -25,7 +25,7 @@ struct PluginInboxTests {
                     inbox.append(.line(level: 0, text: "", UInt64(number)))
                     posted.value.add(1, ordering: .acquiringAndReleasing)
                     senders[number].value.store(message, ordering: .releasing)
-                    // The inbox is nearly empty all the time, which is when a message could be overtaken.
+                    // Keeps the inbox nearly empty: only then can a message be overtaken.
                     while answers[number].value.load(ordering: .acquiring) < message { sched_yield() }
                 }
             }

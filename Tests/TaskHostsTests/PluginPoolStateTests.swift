@@ -19,7 +19,7 @@ struct PluginPoolStateTests {
             timeout: .seconds(10), movedAt: { _ in nil })
     }
 
-    @Test("The process that was given back last is given away next")
+    @Test("The process that became idle last is taken next")
     func order() throws {
         let state = state()
         let (first, second) = (Member(), Member())
@@ -34,7 +34,7 @@ struct PluginPoolStateTests {
         #expect(state.status.inUse == 2 && state.status.warmStarts == 3)
     }
 
-    @Test("As many are started as wait, less those on their way, and never more than there may be")
+    @Test("The pool starts one process for each waiting call, minus those that are starting, up to the maximum")
     func missing() {
         let state = state(1, 4)
         #expect(state.missing(of: 0) == 1)
@@ -49,14 +49,14 @@ struct PluginPoolStateTests {
         #expect(state.status.starting == 0)
     }
 
-    @Test("Where there is no process at all and calls wait without asking, one is started")
+    @Test("The pool starts one process if it has none and one is needed")
     func needed() {
         let state = state(0, 4)
         #expect(state.missing(for: 0, of: 0, isNeeded: false) == 0)
         #expect(state.missing(for: 0, of: 0, isNeeded: true) == 1)
     }
 
-    @Test("A session keeps its process from its first call to its end, and gets no other")
+    @Test("A session keeps its process from its first call to its end, and gets no other process")
     func session() throws {
         let state = state(per: .session)
         let (first, second) = (Member(), Member())
@@ -79,7 +79,7 @@ struct PluginPoolStateTests {
         #expect(state.status.coldStarts == 1 && state.status.warmStarts == 1)
     }
 
-    @Test("A process is replaced after so many uses, and where it has grown")
+    @Test("A process is replaced after its maximum of uses, or if it has grown by more than 64 MiB")
     func worn() {
         let state = state(uses: 2)
         let process = Member()
@@ -97,7 +97,7 @@ struct PluginPoolStateTests {
         #expect(state.becameIdle(grown, grownBytes: 64 << 20 + 1) == .replace)
     }
 
-    @Test("A process that works on after its caller has gone is replaced when its time is over, and not before")
+    @Test("A process that continues after its caller disconnected is replaced at its timeout, not earlier")
     func overdue() {
         let state = state()
         let process = Member()
@@ -112,7 +112,7 @@ struct PluginPoolStateTests {
         #expect(!state.has(process) && state.nextMoment == nil)
     }
 
-    @Test("A process that has come to an end in time, or that a session keeps, is not replaced")
+    @Test("A process that finishes in time, or that a session keeps, is not replaced")
     func inTime() {
         let state = state(per: .session)
         let (done, kept) = (Member(), Member())
@@ -127,7 +127,7 @@ struct PluginPoolStateTests {
         #expect(state.expire(of: 0, waiting: 0, at: start + .seconds(60)).overdue.isEmpty)
     }
 
-    @Test("Processes that were free for a whole period end, the longest unused first, down to the minimum")
+    @Test("Processes that were idle for a whole period end, the longest idle first, down to the minimum")
     func needless() {
         let state = state(1, 4)
         let processes = (0..<4).map { _ in Member() }
@@ -135,14 +135,14 @@ struct PluginPoolStateTests {
         let taken = state.take(for: nil)?.process
         #expect(taken === processes[3])
         let first = state.expire(of: 4, waiting: 0, at: start + .seconds(60))
-        // The period began with the first of them, when one was free.
+        // The period began when the first process was added and only that one was idle.
         #expect(first.needless.count == 1 && first.needless.first === processes[0])
         let second = state.expire(of: 3, waiting: 0, at: start + .seconds(120))
         #expect(second.needless.count == 2)
         #expect(state.nextMoment == nil && state.status.reusable == 0 && state.status.inUse == 1)
     }
 
-    @Test("Under another configuration free processes are replaced at once, the others after their caller")
+    @Test("After a change of configuration, idle processes are replaced at once, others after their call")
     func stale() {
         let state = state()
         let (free, busy, starting) = (Member(), Member(), Member())
@@ -158,7 +158,7 @@ struct PluginPoolStateTests {
         #expect(state.status.recycled == 3)
     }
 
-    @Test("Whatever happens, no process has two callers, and the figures add up", arguments: 0..<20)
+    @Test("In any order of events, no process has two callers, and the counts add up", arguments: 0..<20)
     func anything(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let per: PoolSettings.Lease = seed.isMultiple(of: 2) ? .call : .session

@@ -1,10 +1,10 @@
 import Testing
 import PluginInterface
 
-@Suite("Numbers of calls that a process is handed")
+@Suite("Numbers of the calls that a plugin process receives")
 struct PluginProcessCallNumberTests {
     @Test(
-        "name their slot, grow with each use of it, and are doubles that lose nothing",
+        "contain the index of their slot, increase with each use of it, and are exact as doubles",
         arguments: [0, 1, 65_535, (1 << 20) - 1])
     func grow(index: Int) {
         var number = PluginProcessCallNumber(0)
@@ -17,7 +17,7 @@ struct PluginProcessCallNumberTests {
         }
     }
 
-    @Test("begin again after the last use, and none is 0", arguments: [0, 7])
+    @Test("restart after the last use of a slot, and are never 0", arguments: [0, 7])
     func wrap(index: Int) {
         let last = PluginProcessCallNumber((1 << 53) - 1 << 20 | UInt64(index))
         let next = PluginProcessCallNumber(index: index, after: last)
@@ -25,7 +25,7 @@ struct PluginProcessCallNumberTests {
         #expect(next.value == 1 << 20 | UInt64(index))
     }
 
-    @Test("of another's making have a position within the bound", arguments: [0, 1, UInt64.max, 1 << 63, 0x000F_FFFF])
+    @Test("that a process invents have an index within the bound", arguments: [0, 1, UInt64.max, 1 << 63, 0x000F_FFFF])
     func foreign(value: UInt64) {
         #expect((0..<(1 << 20)).contains(PluginProcessCallNumber(value).index))
     }

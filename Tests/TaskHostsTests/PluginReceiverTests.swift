@@ -4,7 +4,7 @@ import EventLoop
 import PluginInterface
 import Testing
 
-/// Keeps the lines of the log that a plugin sends, in the order in which they take effect.
+/// Stores the log lines that a plugin sends, in the order in which they take effect.
 private final class LineReceiver: PluginReceiver {
     private(set) var lines: [String] = []
     var onLine: ((String) -> Void)?
@@ -17,17 +17,17 @@ private final class LineReceiver: PluginReceiver {
     }
 }
 
-@Suite("What a plugin's threads send", .timeLimit(.minutes(20))) @LoopActor
+@Suite("Messages from a plugin's threads", .timeLimit(.minutes(20))) @LoopActor
 struct PluginReceiverTests {
-    @Test("A line that belongs to no call overtakes none that is taking effect")
+    @Test("A log line without a call does not overtake a line that is being handled")
     func lines() async {
         let receiver = LineReceiver()
-        // `nonisolated(unsafe)`: a receiver and its table live as long as the process, and any thread may call them.
+        // `nonisolated(unsafe)`: a receiver and its table exist as long as the process, and any thread may call them.
         nonisolated(unsafe) let vtable = receiver.vtable
         let (begun, sent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         receiver.onLine = { line in
             guard line == "first" else { return }
-            // The loop is at this line while the thread sends the next ones.
+            // The loop handles this line while the thread sends the next lines.
             begun.signal()
             sent.wait()
         }

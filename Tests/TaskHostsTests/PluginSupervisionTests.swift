@@ -3,11 +3,11 @@ import Testing
 
 @testable import TaskHosts
 
-@Suite("What is decided about a plugin's processes")
+@Suite("The supervision of a plugin's processes")
 struct PluginSupervisionTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
-    @Test("Nothing is started before the pause after a fault is over")
+    @Test("No process starts before the pause after a fault has ended")
     func pause() {
         var supervision = PluginSupervision()
         #expect(supervision.mayStart)
@@ -17,7 +17,7 @@ struct PluginSupervisionTests {
         #expect(supervision.mayStart && supervision.lastFault == "it ended")
     }
 
-    @Test("Processes that fall together are one fault: the pause goes on, and none of it counts")
+    @Test("Faults during a pause do not count, and the pause continues")
     func together() {
         var supervision = PluginSupervision()
         _ = supervision.fault("first", isOpen: true, at: start, chance: 0.5)
@@ -32,7 +32,7 @@ struct PluginSupervisionTests {
             supervision.fault("next", isOpen: true, at: start + .seconds(1), chance: 0.5) == .pause(.milliseconds(200)))
     }
 
-    @Test("Too many faults within a minute end it; one of a plugin that takes no calls is none of them")
+    @Test("The fifth fault within a minute ends the restarts; faults while the plugin is not open do not count")
     func tooMany() {
         var supervision = PluginSupervision()
         #expect(supervision.fault("early", isOpen: false, at: start, chance: 0.5) == .none)
@@ -46,7 +46,7 @@ struct PluginSupervisionTests {
         #expect(supervision.mayStart && supervision.lastFault == "last")
     }
 
-    @Test("It has ended once the plugin is no longer known and the last process is gone")
+    @Test("Supervision ends after the plugin was removed and its last process has ended")
     func end() {
         var supervision = PluginSupervision()
         supervision.started()

@@ -4,10 +4,10 @@ import Testing
 @testable import TaskHosts
 @testable import TaskRuntime
 
-@Suite("A pool's processes that hold ends of streams")
+@Suite("Processes of a pool that hold ends of streams")
 struct PoolStreamStateTests {
     private final class Member {
-        /// Nil: it holds no end.
+        /// The time of the last byte that moved; `nil` if the process holds no stream end.
         var movedAt: MonotonicInstant?
     }
 
@@ -21,7 +21,7 @@ struct PoolStreamStateTests {
             movedAt: \.movedAt)
     }
 
-    /// A process whose call is over, and that holds an end.
+    /// Returns a process whose call has ended and that holds a stream end.
     private func working(in state: PluginPoolState<Member>) -> Member {
         let process = Member()
         state.add(process, isCold: false, of: 1, at: start)
@@ -31,7 +31,7 @@ struct PoolStreamStateTests {
         return process
     }
 
-    @Test("A process that holds an end serves its caller only, and is cleaned when the last end is over")
+    @Test("A process that holds a stream end is not given to other callers, and is cleaned after its last end")
     func works() {
         let state = state()
         let process = working(in: state)
@@ -42,7 +42,7 @@ struct PoolStreamStateTests {
         #expect(state.take(for: nil)?.process === process)
     }
 
-    @Test("It is not ended as one that nobody needs, however long its stream stands still")
+    @Test("A process that holds a stream end is not ended as unused, even if its stream stalls")
     func needed() {
         let state = state()
         let process = working(in: state)
@@ -53,7 +53,7 @@ struct PoolStreamStateTests {
         #expect(state.has(process))
     }
 
-    @Test("The calls of a session that has it go to it as before")
+    @Test("The calls of a session go to its process also while the process holds a stream end")
     func session() {
         let state = state(per: .session)
         let process = Member()
@@ -65,7 +65,7 @@ struct PoolStreamStateTests {
         #expect(state.take(for: 8) == nil)
     }
 
-    @Test("When calls wait and no process more may be started, one whose stream stands still is replaced in time")
+    @Test("If calls wait at the maximum of processes, a process with a stalled stream is replaced at its timeout")
     func stalled() {
         let state = state()
         let process = working(in: state)
@@ -80,7 +80,7 @@ struct PoolStreamStateTests {
         #expect(!state.has(process) && state.status.recycled == 1 && state.status.inUse == 0)
     }
 
-    @Test("No more are replaced than calls wait for, those first whose streams have stood still the longest")
+    @Test("At most one stalled process for each waiting call is replaced, the longest stalled first")
     func longest() {
         let state = state(0, 3)
         let processes = (0..<3).map { _ in working(in: state) }
@@ -91,7 +91,7 @@ struct PoolStreamStateTests {
         #expect(expired.stalled.first === processes[2] && expired.stalled.last === processes[1])
     }
 
-    @Test("When no call waits any longer, streams may stand still again")
+    @Test("Processes with stalled streams are kept when no call waits any more")
     func unwanted() {
         let state = state()
         let process = working(in: state)
@@ -100,7 +100,7 @@ struct PoolStreamStateTests {
         #expect(state.nextMoment == start + .seconds(60) && state.has(process))
     }
 
-    @Test("After its session has gone it has its time from the last byte that moved")
+    @Test("After the session ends, the process's timeout counts from the last byte that moved")
     func overdue() {
         let state = state(per: .session)
         let process = Member()
@@ -117,7 +117,7 @@ struct PoolStreamStateTests {
         #expect(expired.overdue.count == 1 && expired.overdue.first === process)
     }
 
-    @Test("A free process that takes an end in its own name works until that is over, also while it is cleaned")
+    @Test("An idle process that takes a stream end in its own name is in use until that closes, even while cleaned")
     func own() {
         let state = state()
         let process = Member()
@@ -136,7 +136,7 @@ struct PoolStreamStateTests {
         #expect(state.cleaned(process) == nil && state.status.reusable == 1 && state.status.inUse == 0)
     }
 
-    @Test("One that is stale is replaced when its last end is over")
+    @Test("A stale process is replaced when its last stream end has closed")
     func stale() {
         let state = state()
         let process = working(in: state)

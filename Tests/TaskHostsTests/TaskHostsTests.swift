@@ -4,7 +4,7 @@ import TaskKit
 import TaskKitTesting
 import Testing
 
-/// Plugins of these tests.
+/// The tasks of the test plugin.
 private struct Shout: BridgeTask {
     static let name = "shout"
     static let summary = "Repeats a word, louder."
@@ -87,7 +87,7 @@ struct TaskHostsTests {
         }
     }
 
-    @Test("Metrics are published from any thread; one with a bad name is logged, and harmless")
+    @Test("Metrics can be published from any thread; a metric with an invalid name is only logged")
     func figures() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -108,7 +108,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("A typed task answers, with progress")
+    @Test("A typed task sends progress and a result")
     func typed() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -118,7 +118,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("Options that do not fit are answered with path, expectation and finding")
+    @Test("Invalid options are answered with an error that contains path, expected type and actual value")
     func invalidOptions() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -132,7 +132,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("What a task throws, and what it drops, becomes the callback")
+    @Test("The caller gets an error if a task throws or drops its reply")
     func failures() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -146,7 +146,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("A cancel reaches the task, and the tasks that it called, also where a client provides them")
+    @Test("A cancel reaches the task and the tasks that it called, also a task that a client provides")
     func cancel() async throws {
         let bridge = try await TestBridge.start(plugin())
         let provider = await bridge.session()
@@ -171,7 +171,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("A deadline passes by the bridge's clock")
+    @Test("A deadline expires by the bridge's clock")
     func deadline() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -182,7 +182,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("Errors of a task that was called on another's behalf come through as they are")
+    @Test("A task that calls another task passes on its result and its error unchanged")
     func relayedErrors() async throws {
         let bridge = try await TestBridge.start(plugin(), .echo())
         let session = await bridge.session()
@@ -192,7 +192,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("The schemas of its types are what bridge.describe shows")
+    @Test("bridge.describe returns the schemas of a task's types")
     func describe() async throws {
         let bridge = try await TestBridge.start(plugin())
         let session = await bridge.session()
@@ -209,7 +209,7 @@ struct TaskHostsTests {
         await bridge.stop()
     }
 
-    @Test("Two plugins with a task of one name: the second is refused and the first named")
+    @Test("A second plugin with a task of the same name is refused; the error names the first plugin")
     func takenName() async throws {
         let error = await #expect(throws: BridgeError.self) {
             try await TestBridge.start(
@@ -225,7 +225,7 @@ struct TaskHostsTests {
         func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) { reply.succeed(options) }
     }
 
-    @Test("Echo answers what it got, byte for byte")
+    @Test("Echo returns its options unchanged")
     func echo() async throws {
         let bridge = try await TestBridge.start(.echo())
         let session = await bridge.session()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskHosts
 
-/// A plugin's process as the daemon speaks with it, which says what the test says.
+/// The daemon's side of a plugin process. The test supplies the lines of the process.
 private final class Specimen {
     let runtime: TaskRuntime
     let host: PluginProcessHost
@@ -24,7 +24,7 @@ private final class Specimen {
         link.sentUnasked = { [unowned self] in unaskedCount += 1 }
     }
 
-    /// Whether a line of the process is one that nobody asked for.
+    /// Returns whether the daemon counts a line of the process as unrequested.
     func isUnasked(_ line: String) -> Bool {
         let before = unaskedCount
         let padding = String(repeating: "\n", count: MessageSplitter.paddingBytes)
@@ -38,9 +38,9 @@ private final class Specimen {
     }
 }
 
-@Suite("What a plugin's process sends unasked")
+@Suite("Unrequested messages of a plugin process")
 struct UnaskedMessagesTests {
-    @Test("is everything but the first answer to what it was asked")
+    @Test("are all messages except the first final answer to each request")
     func unasked() {
         let specimen = Specimen()
         let first = specimen.link.request("plugin.ping", [:]) { _ in }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskKitTesting
 
-@Suite("What a test of a built plugin needs")
+@Suite("The requirements of a test with a built plugin")
 struct BuiltPluginTests {
     @Test("The library is found by the plugin's name, by its product's name, and by its path")
     func libraries() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A plugin in a test", .timeLimit(.minutes(20)))
 struct PluginEnvironmentTests {
-    @Test("answers the same wherever it runs", arguments: PluginEnvironment.all)
+    @Test("answers in the same way in every environment", arguments: PluginEnvironment.all)
     func answers(environment: PluginEnvironment) async throws {
         try await withPlugin(.echo(), in: environment) { bridge in
             #expect(bridge.environment == environment)
@@ -18,7 +18,7 @@ struct PluginEnvironmentTests {
         }
     }
 
-    @Test("has clients that provide tasks, hear events, and leave, wherever it runs", arguments: PluginEnvironment.all)
+    @Test("has clients that provide tasks, receive events and disconnect", arguments: PluginEnvironment.all)
     func clients(environment: PluginEnvironment) async throws {
         try await withPlugin(.echo(), in: environment) { bridge in
             let provider = try await bridge.session()
@@ -28,7 +28,7 @@ struct PluginEnvironmentTests {
                 guard let number = options.int64Value else { throw BridgeError(.optionsInvalid, "no number") }
                 return .number(JSONNumber(number / 2))
             }
-            // The provider is in this process, whose loop other tests hold.
+            // The provider is in this process, whose loop other tests occupy.
             let half = try await bridge.call("half", 8, timeout: .seconds(600))
             #expect(half == 4)
             let error = await #expect(throws: BridgeError.self) {
@@ -40,7 +40,7 @@ struct PluginEnvironmentTests {
         }
     }
 
-    @Test("has calls that end at their deadline, wherever it runs", arguments: PluginEnvironment.all)
+    @Test("has calls that end at their deadline", arguments: PluginEnvironment.all)
     func deadlines(environment: PluginEnvironment) async throws {
         try await withPlugin(.echo(), in: environment) { bridge in
             let provider = try await bridge.session()
@@ -58,7 +58,7 @@ struct PluginEnvironmentTests {
         }
     }
 
-    @Test("has calls that end where their client has left, wherever it runs", arguments: PluginEnvironment.all)
+    @Test("has calls that end after their client has disconnected", arguments: PluginEnvironment.all)
     func left(environment: PluginEnvironment) async throws {
         try await withPlugin(.echo(), in: environment) { bridge in
             let client = try await bridge.session()
@@ -68,7 +68,7 @@ struct PluginEnvironmentTests {
         }
     }
 
-    @Test("What the body throws comes out, and what it returns too", arguments: PluginEnvironment.all)
+    @Test("returns the body's result and throws its error", arguments: PluginEnvironment.all)
     func outcome(environment: PluginEnvironment) async throws {
         struct Mine: Error, Equatable {}
         let number = try await withPlugin(.echo(), in: environment) { _ in 7 }

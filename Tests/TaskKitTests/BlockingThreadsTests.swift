@@ -10,7 +10,7 @@ private final class Order: Sendable {
     var all: [Int] { list.withLock { $0 } }
 }
 
-/// Reports its end.
+/// Reports its deinitialisation.
 private final class Watched: Sendable {
     private let end: @Sendable () -> Void
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }
@@ -28,7 +28,7 @@ struct BlockingThreadsTests {
         #expect(order.all == Array(0..<100))
     }
 
-    @Test("takes the jobs of several users in turns, and those of each in order")
+    @Test("takes the jobs of several users in turn, and each user's jobs in order")
     func turns() async throws {
         let lane = BlockingThreads(name: "turns")
         let order = Order()
@@ -41,7 +41,7 @@ struct BlockingThreadsTests {
         #expect(order.all == [10, 20, 11, 21, 12, 13])
     }
 
-    @Test("hands on what a job returns or throws")
+    @Test("passes on the result or error of a job")
     func results() async throws {
         struct Failure: Error {}
         let lane = BlockingThreads(name: "a name that is longer than a thread's may be")
@@ -49,7 +49,7 @@ struct BlockingThreadsTests {
         await #expect(throws: Failure.self) { try await lane.run { throw Failure() } }
     }
 
-    @Test("with several threads runs as many jobs at once")
+    @Test("runs as many jobs at once as it has threads")
     func severalThreads() async throws {
         let lane = BlockingThreads(name: "several", count: 3)
         // Each job waits for the other two: with fewer threads they would wait for ever.
@@ -80,12 +80,12 @@ struct BlockingThreadsTests {
         #expect(order.all == [])
     }
 
-    @Test("that is released finishes its jobs, and its thread ends")
+    @Test("finishes its jobs and ends its thread when it is released")
     func released() async {
         let gate = DispatchSemaphore(value: 0)
         let order = Order()
         await withCheckedContinuation { continuation in
-            // What a thread keeps under the key is let go of when the thread ends.
+            // The value under the key is released when the thread ends.
             var key = pthread_key_t()
             pthread_key_create(&key) { Unmanaged<Watched>.fromOpaque($0!).release() }  // `!`: called for values only
             let lane = BlockingThreads(name: "released")
@@ -100,7 +100,7 @@ struct BlockingThreadsTests {
     }
 }
 
-/// Counts on the thread of an executor.
+/// Records the threads on which its code runs.
 private actor Ledger {
     private let thread: BlockingExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -128,7 +128,7 @@ private actor Ledger {
 
 @Suite("A blocking executor", .timeLimit(.minutes(20)))
 struct BlockingExecutorTests {
-    @Test("runs an actor's code on one thread of its own, whatever task calls it")
+    @Test("runs an actor's code on one thread of its own, for any calling task")
     func actorsThread() async {
         let ledger = Ledger(BlockingExecutor(name: "ledger"))
         await withTaskGroup(of: Void.self) { group in
@@ -148,7 +148,7 @@ struct BlockingExecutorTests {
         #expect(await one.threads() == other.threads())
     }
 
-    @Test("runs a task that prefers it, and several threads run several")
+    @Test("runs tasks that prefer it on one thread, and several at once on several threads")
     func preferred() async {
         let executor = BlockingExecutor(name: "preferred")
         let first = await Task(executorPreference: executor) { pthread_self() }.value
@@ -161,7 +161,7 @@ struct BlockingExecutorTests {
         await waiting
     }
 
-    /// Each of two threads lets the other one go on.
+    /// Lets each of two threads release the other one.
     private nonisolated func wait(_ own: DispatchSemaphore, _ others: DispatchSemaphore, first: Bool = false) {
         if first { others.signal() }
         own.wait()

@@ -2,7 +2,7 @@ import CTaskPlugin
 import TaskKit
 import Testing
 
-/// Uses what a call offers and answers with what it saw.
+/// Uses everything that a call offers and returns what it found.
 private struct Look: BridgeTask {
     static let name = "look"
     static let summary = "Uses what a call offers."
@@ -41,7 +41,7 @@ private struct Look: BridgeTask {
 struct CallTests {
     private let host = FakeHost(Plugin("looker", version: "1.0.0") { Look() })
 
-    @Test("knows its caller, its deadline and whether anybody waits")
+    @Test("has its caller, its deadline and whether it is one-way")
     func caller() async {
         let caller = Caller(
             session: 9, uid: 1, gid: 2, pid: 3, origin: "https://a-longer-name.example.org", user: "ann",
@@ -58,7 +58,7 @@ struct CallTests {
         #expect(await host.answer(to: handle) == .result(expected))
     }
 
-    @Test("of a session that has logged in since knows the user")
+    @Test("has the current user of a session that has logged in meanwhile")
     func callerChanges() async {
         for user in [nil, "ann", "bob", nil] {
             let caller = Caller(session: 9, uid: 1, gid: 2, pid: 3, user: user)
@@ -78,14 +78,14 @@ struct CallTests {
         #expect(await host.onLoop { $0.progress[handle] } == [["step": 0], ["step": 1], ["step": 2]])
     }
 
-    @Test("sends no progress that nobody wants")
+    @Test("sends no progress that was not requested")
     func noProgress() async {
         let handle = await host.onLoop { $0.request(.call(0), #"{"steps": 3}"#) }
         _ = await host.answer(to: handle)
         #expect(await host.onLoop { $0.progress[handle] } == nil)
     }
 
-    @Test("logs under its own handle, the plugin under none")
+    @Test("logs under its own handle, and its plugin under none")
     func log() async {
         let handle = await host.onLoop { $0.request(.call(0)) }
         _ = await host.answer(to: handle)
@@ -96,7 +96,7 @@ struct CallTests {
             ])
     }
 
-    @Test("sends events to all, to some, and to nobody")
+    @Test("sends events to all sessions, to some, and to none")
     func events() async {
         _ = await host.answer(.call(0))
         #expect(

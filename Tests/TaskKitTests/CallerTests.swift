@@ -4,7 +4,7 @@ import Testing
 @Suite("A caller")
 struct CallerTests {
     @Test(
-        "is another where a name only looks the same",
+        "is different if a name only looks the same",
         arguments: [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}")])
     func bytes(name: String, lookalike: String) {
         func caller(origin: String = "local", user: String? = nil, client: String? = nil) -> Caller {

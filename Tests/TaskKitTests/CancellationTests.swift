@@ -29,7 +29,7 @@ private struct TimeoutParts: BridgeTask {
     }
 }
 
-/// Does what the test says before its first suspension, and keeps its call.
+/// Runs the test's action before its first suspension, and keeps its call.
 private struct Prompt: BridgeTask {
     static let name = "prompt"
     static let summary = "Is cancelled before its first suspension."
@@ -76,7 +76,7 @@ struct CancellationTests {
         #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
     }
 
-    @Test("may still answer with a result, which is the daemon's to drop")
+    @Test("may still answer with a result")
     func deaf() async {
         let handle = await start(.deaf)
         await host.until { !$0.logLines.isEmpty }
@@ -84,7 +84,7 @@ struct CancellationTests {
         #expect(await host.answer(to: handle) == .result("done"))
     }
 
-    @Test("of which the plugin itself cancels the task is answered with what that throws, and later ones run")
+    @Test("is answered with its result if the plugin itself cancelled it, and later calls are unaffected")
     func own() async {
         let task = Prompt()
         let action = task.action
@@ -92,7 +92,7 @@ struct CancellationTests {
         action.body.withLock { $0 = { action.calls.withLock { $0 }.first?.cancel() } }
         let first = await host.onLoop { $0.request(.call(0), "true") }
         #expect(await host.answer(to: first) == .result([true, true]))
-        // It has answered: nothing is left that could be cancelled.
+        // The call has been answered, so there is nothing left to cancel.
         action.calls.withLock { $0 }.first?.cancel()
         let second = await host.onLoop { $0.request(.call(0), "true") }
         #expect(await host.answer(to: second) == .result([false, false]))
@@ -109,7 +109,7 @@ struct CancellationTests {
         #expect(await host.onLoop { $0.cancelled } == [inner])
     }
 
-    @Test("can be seen from blocking work")
+    @Test("can be detected in blocking work")
     func blocking() async {
         let handle = await start(.blocking)
         await host.until { !$0.logLines.isEmpty }
@@ -117,7 +117,7 @@ struct CancellationTests {
         #expect(await host.answer(to: handle) == .result("saw true, true"))
     }
 
-    @Test("that has ended, or never was, is nothing to cancel")
+    @Test("is answered once, and cancelling an ended or unknown call has no effect")
     func ended() async {
         await host.cancel(12345)
         let handle = await start(.sleep)
@@ -127,7 +127,7 @@ struct CancellationTests {
         #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
     }
 
-    @Test("before its first suspension is a cancelled task after it, and no other call is", arguments: [true, false])
+    @Test("cancels its task also before the first suspension, and no other call", arguments: [true, false])
     func prompt(_ keepsCalls: Bool) async {
         let task = Prompt()
         let host = FakeHost(Plugin("prompt", version: "1.0.0") { task })
@@ -140,7 +140,7 @@ struct CancellationTests {
                     plugin.cancel(plugin.context, host.lastHandle, UInt32(TRESTLE_CANCEL_CALLER))
                 }
             }
-            // Without a suspension there was no Swift task yet to be cancelled.
+            // Without a suspension there is no Swift task yet that could be cancelled.
             #expect(await host.answer(.call(0), waits) == .result([true, .bool(waits == "true")]))
             #expect(await host.answer(.call(0), waits) == .result([false, false]))
             if !keepsCalls { task.action.calls.withLock { $0 = [] } }
@@ -151,12 +151,12 @@ struct CancellationTests {
         }
     }
 
-    @Test("leaves the calls after it uncancelled, though it was cancelled while it waited")
+    @Test("does not affect later calls if it was cancelled while it waited")
     func nextCall() async {
         let task = Prompt()
         let host = FakeHost(Plugin("prompt", version: "1.0.0") { task })
         for _ in 0..<3 {
-            // Cancelled between its suspension and its end: both steps are the loop's.
+            // The call is cancelled between its suspension and its end, which both run on the loop.
             let handle = await host.onLoop { host in
                 let handle = host.request(.call(0), "true")
                 host.plugin.pointee.cancel(host.plugin.pointee.context, handle, UInt32(TRESTLE_CANCEL_CALLER))
@@ -168,7 +168,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("may call its own plugin again before its first suspension; each is answered once")
+    @Test("may call its own plugin again before its first suspension; each call is answered once")
     func reentrant() async {
         let task = Prompt()
         let host = FakeHost(Plugin("prompt", version: "1.0.0") { task })

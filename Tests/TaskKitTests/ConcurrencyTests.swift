@@ -11,7 +11,7 @@ private actor Counter {
     }
 }
 
-/// Goes through one of Swift's ways to wait and answers where it found itself: on the loop thread or not.
+/// Waits in one of Swift's ways and returns at each step whether it is on the loop thread.
 struct Wander: BridgeTask {
     static let name = "wander"
     static let summary = "Waits in a way of Swift's and returns where it resumed."
@@ -61,7 +61,7 @@ private func elsewhere() async -> Bool {
     return FakeHost.isLoopThread
 }
 
-/// Notes in which order its calls start, and lets them end in any.
+/// Records the order in which its calls start, and lets them end in any order.
 private struct Queueing: BridgeTask {
     static let name = "queueing"
     static let summary = "Notes the order of its calls."
@@ -84,7 +84,7 @@ private final class Numbers: Sendable {
 
 @Suite("A plugin's async code", .timeLimit(.minutes(20)))
 struct ConcurrencyTests {
-    @Test("stays on the loop thread, whatever it waits for", arguments: Wander.Way.allCases)
+    @Test("stays on the loop thread after every kind of wait", arguments: Wander.Way.allCases)
     func staysOnLoop(_ way: Wander.Way) async {
         let host = FakeHost(Plugin("wanderer", version: "1.0.0") { Wander() })
         guard case .result(let result) = await host.answer(.call(0), #"{"way": "\#(way.rawValue)"}"#) else {
@@ -108,7 +108,7 @@ struct ConcurrencyTests {
         #expect(task.started.list.withLock { $0 } == Array(0..<50))
     }
 
-    @Test("serves many calls of one task at once, time and again")
+    @Test("serves many calls of one task at once, repeatedly")
     func manyAtOnce() async {
         let host = FakeHost(Plugin("queue", version: "1.0.0") { Queueing() })
         for round in 0..<4 {
@@ -122,7 +122,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("of two plugins runs each on its own host's loop")
+    @Test("runs on the loop of its own host, for each of two plugins")
     func twoPlugins() async {
         let first = FakeHost(Plugin("first", version: "1.0.0") { Wander() })
         let second = FakeHost(Plugin("second", version: "1.0.0") { Wander() })

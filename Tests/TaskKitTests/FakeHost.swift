@@ -1,11 +1,11 @@
-// A daemon small enough to see through, for tests of TaskKit: the host's table over one serial queue, everything that
-// the plugin says recorded, and every step taken through the C interface.
+// A minimal daemon for tests of TaskKit: the host's table over one serial queue. It records everything that the plugin
+// sends. Every step goes through the C interface.
 import CTaskPlugin
 import Dispatch
 import Synchronization
 import TaskKit
 
-/// `@unchecked`: everything that changes is used on the loop only.
+/// `@unchecked`: all mutable state is used on the loop only.
 final class FakeHost: @unchecked Sendable {
     enum Answer: Sendable, Equatable {
         case result(JSON)
@@ -47,19 +47,19 @@ final class FakeHost: @unchecked Sendable {
     private static let onLoop = DispatchSpecificKey<Bool>()
     var table = UnsafeMutablePointer<trestle_host>.allocate(capacity: 1)
 
-    // MARK: What the plugin said
+    // MARK: Recorded output of the plugin
 
     var answers: [trestle_call: [Answer]] = [:]
     var progress: [trestle_call: [JSON]] = [:]
     var events: [Event] = []
     var logLines: [LogLine] = []
-    /// The plugin's own calls, by handle, that have not ended.
+    /// The plugin's open calls, by handle.
     var open: [trestle_call: BridgeCall] = [:]
     var cancelled: [trestle_call] = []
-    /// Where the last result lay.
+    /// The address of the last result.
     var lastResultAddress: UInt = 0
 
-    /// Where the options of the last request lay.
+    /// The address of the options of the last request.
     var lastOptionsAddress: UInt = 0
 
     var lastHandle: trestle_call = 100
@@ -76,7 +76,7 @@ final class FakeHost: @unchecked Sendable {
         table.initialize(to: trestle_host())
         table.pointee.size = UInt32(MemoryLayout<trestle_host>.size)
         table.pointee.abi = TRESTLE_ABI
-        // Kept for ever, as the interface promises.
+        // Retained for ever, as the interface promises.
         table.pointee.context = Unmanaged.passRetained(self).toOpaque()
         fillTable()
         loop.sync { self.plugin.pointee.attach(self.plugin.pointee.context, self.table) }
@@ -90,7 +90,7 @@ final class FakeHost: @unchecked Sendable {
         await withCheckedContinuation { continuation in loop.async { continuation.resume(returning: body(self)) } }
     }
 
-    /// Waits until what the plugin said fulfils the condition.
+    /// Waits until the recorded output fulfils the condition.
     func until(_ condition: @escaping @Sendable (FakeHost) -> Bool) async {
         await withCheckedContinuation { continuation in
             loop.async {
@@ -100,7 +100,7 @@ final class FakeHost: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` once, inside the plugin's next reply, as a daemon that calls a plugin from there. Loop.
+    /// Runs `body` once, inside the plugin's next reply, like a daemon that calls a plugin from there. Loop.
     func duringNextAnswer(_ body: @escaping (FakeHost) -> Void) {
         answerHook = body
     }
@@ -112,7 +112,7 @@ final class FakeHost: @unchecked Sendable {
     }
 }
 
-// MARK: What the daemon asks of the plugin
+// MARK: Requests to the plugin
 
 extension FakeHost {
     /// The plugin's functions that take a request.
@@ -121,17 +121,18 @@ extension FakeHost {
         case launch(UInt32)
         case call(UInt32)
         case intercept(UInt32)
-        /// Whether the section is to be taken, or only checked.
+        /// Whether the plugin must take the section, or only check it.
         case reconfigure(takes: Bool)
     }
 
-    /// Makes a request and returns its handle. Loop.
+    /// Sends a request and returns its handle. Loop.
     func request(
         _ function: Function, _ options: String = "{}", flags: UInt32 = 0, timeout: Int64 = -1, caller: Caller? = nil
     ) -> trestle_call {
         lastHandle += 1
         let handle = lastHandle
-        // Padded as promised, and overwritten afterwards, so that who kept the borrowed bytes is found out.
+        // The bytes are padded as promised, and overwritten afterwards, which exposes any later use of the borrowed
+        // memory.
         var bytes = Array(options.utf8) + [UInt8](repeating: 0, count: Int(TRESTLE_PADDING))
         bytes.withUnsafeMutableBytes { bytes in
             withCaller(caller ?? Caller(session: 7, uid: 1000, gid: 1000, pid: 4242)) { caller in
@@ -176,13 +177,13 @@ extension FakeHost {
         }
     }
 
-    /// Makes a request and waits for its answer.
+    /// Sends a request and waits for its answer.
     func answer(_ function: Function, _ options: String = "{}", flags: UInt32 = 0) async -> Answer {
         let handle = await onLoop { $0.request(function, options, flags: flags) }
         return await answer(to: handle)
     }
 
-    /// The first answer to a request.
+    /// Returns the first answer to a request.
     func answer(to handle: trestle_call) async -> Answer {
         await until { $0.answers[handle] != nil }
         return await onLoop { $0.answers[handle]![0] }  // `!`: just waited for
@@ -195,7 +196,7 @@ extension FakeHost {
         }
     }
 
-    /// Notifies the plugin of a session.
+    /// Notifies the plugin of a change of a session.
     func session(_ change: Int, _ caller: Caller) async {
         await onLoop { host in
             host.withCaller(caller) { host.plugin.pointee.session(host.plugin.pointee.context, UInt32(change), $0) }
@@ -230,7 +231,7 @@ extension FakeHost {
         withBytes(value.text) { pending.call.progress?(pending.call.context, sequence, $0) }
     }
 
-    /// The manifest, parsed.
+    /// The parsed manifest.
     var manifest: JSON {
         get throws { try JSON(parsing: plugin.pointee.manifest.text) }
     }

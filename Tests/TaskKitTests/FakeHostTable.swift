@@ -1,4 +1,4 @@
-// What the plugin asks of the fake host: the functions of its table.
+// The functions of the fake host's table, which the plugin calls.
 import CTaskPlugin
 import Dispatch
 import Synchronization
@@ -6,7 +6,7 @@ import TaskKit
 
 extension FakeHost {
     func fillTable() {
-        // `!` on the table throughout: the plugin hands back the one that it got.
+        // `!` on the table throughout: the plugin passes back the pointer that it received.
         table.pointee.reply = { table, call, result in
             let address = UInt(bitPattern: result.data)
             host(table!).say(result.text) { host, text in
@@ -59,7 +59,8 @@ extension FakeHost {
         }
     }
 
-    /// Figures live behind a lock of their own: they are set from any thread, and read without the loop.
+    /// Fills in the functions for figures. These have their own lock: they are set from any thread and read off the
+    /// loop.
     private func fillFigures() {
         table.pointee.metric = { table, metric in
             let metric = metric!.pointee
@@ -78,7 +79,7 @@ extension FakeHost {
         }
     }
 
-    /// Records what the plugin said: at once on the loop, soon from elsewhere.
+    /// Records output of the plugin: immediately on the loop, asynchronously from other threads.
     private func say<T: Sendable>(_ value: T, _ record: @escaping @Sendable (FakeHost, T) -> Void) {
         if Self.isLoopThread {
             record(self, value)
@@ -110,7 +111,7 @@ private func host(_ table: UnsafePointer<trestle_host>) -> FakeHost {
     Unmanaged<FakeHost>.fromOpaque(table.pointee.context).takeUnretainedValue()
 }
 
-/// A C pointer on its way to another thread. `@unchecked`: what it points to is the plugin's affair.
+/// A C pointer that is passed to another thread. `@unchecked`: the plugin is responsible for the memory.
 private struct Pointer: @unchecked Sendable {
     let address: UnsafeMutableRawPointer?
 

@@ -5,7 +5,7 @@ import Testing
 /// The functions of trestle_json.h.
 @Suite("Members of flat options, in C")
 struct FlatJSONTests {
-    /// Calls a function with a copy that has its own memory: the address sanitizer sees what is read behind it.
+    /// Calls a function with a copy in its own memory, so that the address sanitizer detects reads past its end.
     private func with<R>(_ text: [UInt8], _ body: (trestle_bytes) -> R) -> R {
         let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.count)
         defer { copy.deallocate() }
@@ -39,7 +39,7 @@ struct FlatJSONTests {
         }
     }
 
-    @Test("Strings come with their escapes decoded, in the room that there is, and half characters do not")
+    @Test("Strings are decoded into the buffer; those that do not fit and unpaired surrogates are refused")
     func strings() {
         #expect(string(#"{"a":"x"}"#) == "x")
         #expect(string(#" { "\u0061" : "\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é" } "#) == "\"\\/\u{8}\u{c}\n\r\té😀é")
@@ -58,7 +58,7 @@ struct FlatJSONTests {
         #expect(!with(#"{"a":"x\u0000y"}"#) { trestle_json_string($0, "a", &buffer, 8, nil) })
     }
 
-    @Test("Whole numbers are read in every form, exactly, and others are none")
+    @Test("Whole numbers are read exactly in every form, and others are refused")
     func integers() {
         #expect(integer("0") == 0 && integer("-0") == 0 && integer("0e999999999999999999999") == 0)
         #expect(integer("42") == 42 && integer("-42.0") == -42 && integer("4.2e1") == 42 && integer("4200E-2") == 42)
@@ -69,7 +69,7 @@ struct FlatJSONTests {
         #expect(integer("1" + String(repeating: "0", count: 30) + "e-30") == 1)
     }
 
-    @Test("Doubles are as near as can be, and never infinite")
+    @Test("Doubles are the nearest ones, and never infinite")
     func doubles() {
         for value in ["0", "-0.0", "1.5", "-2e-3", "123456789.123456789", "5e-324", "1.7976931348623157e308"] {
             #expect(double(value) == Double(value))
@@ -77,7 +77,7 @@ struct FlatJSONTests {
         #expect(double("1e400") == nil && double("null") == nil && double("\"1\"") == nil)
     }
 
-    @Test("Truths, kinds, and whether there is a member")
+    @Test("Booleans, kinds and the presence of members are read")
     func kinds() {
         with(#"{"t":true,"f":false,"n":null,"i":1,"s":"","a":[],"o":{}}"#) { object in
             var truth = false
@@ -92,7 +92,7 @@ struct FlatJSONTests {
         #expect(!trestle_json_has(trestle_bytes(), "a"))
     }
 
-    @Test("A text is written as a JSON string where there is room, and no byte behind it")
+    @Test("A text is written as a JSON string if it fits, and nothing is written past the buffer")
     func quoting() {
         let text = "é\"\\\n\u{1}x"
         var buffer = [CChar](repeating: 7, count: 64)
@@ -107,7 +107,7 @@ struct FlatJSONTests {
         }
     }
 
-    @Test("No text that is cut or changed is read behind its end, or hangs")
+    @Test("A cut or changed text is never read past its end, and never causes a hang")
     func mutations() {
         var random = SeededGenerator(seed: 18)
         let whole = Array(#"{"a":"\ud83d\ude00é","b":[1,-2.5e3,{"c":null}],"a":{"d":[true,false]},"e":""}"#.utf8)
@@ -127,7 +127,8 @@ struct FlatJSONTests {
         }
     }
 
-    /// As the daemon: numbers of any size; neither bytes that are no UTF-8, nor half pairs, a byte order mark, 500 levels.
+    /// As in the daemon: numbers of any size are accepted. Invalid UTF-8, unpaired surrogates, a byte order mark and
+    /// 500 levels are not.
     private static let acceptedOfEither: Set = [
         "i_number_double_huge_neg_exp.json", "i_number_huge_exp.json", "i_number_neg_int_huge_exp.json",
         "i_number_pos_double_huge_exp.json", "i_number_real_neg_overflow.json", "i_number_real_pos_overflow.json",
@@ -136,7 +137,7 @@ struct FlatJSONTests {
     ]
 
     @Test(
-        "Of the JSONTestSuite, all 95 texts that are JSON are valid, all 188 that are none are not, alone and as a member",
+        "All 95 JSON texts of the JSONTestSuite are valid, alone and as a member, and all 188 others are not",
         .enabled(if: PublicSuite.jsonParsing.isThere, "\(PublicSuite.jsonParsing.missing)"))
     func suite() {
         var count: [Character: Int] = [:]
@@ -144,7 +145,7 @@ struct FlatJSONTests {
         for file in PublicSuite.jsonParsing.files(in: "test_parsing") {
             let verdict = with(file.bytes) { trestle_json_valid($0) }
             let member = with(Array(#"{"a":"#.utf8) + file.bytes + Array("}".utf8)) { trestle_json_has($0, "a") }
-            // Some that are none alone are part of a valid member's text, such as two values with a comma.
+            // Some texts that are invalid alone are part of a valid member's text, such as two values with a comma.
             if file.name.first == "y" { #expect(member, "\(file.name)") }
             count[file.name.first ?? "?", default: 0] += 1
             switch file.name.first {

@@ -6,7 +6,7 @@ struct GuideTests {
     private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The lines of a text that say something, without their indentation.
+    /// Returns the lines of a text that are not empty, without their indentation.
     private func lines(_ text: some StringProtocol) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
@@ -15,7 +15,7 @@ struct GuideTests {
         file.indices.contains { file[$0...].starts(with: block) }
     }
 
-    @Test("shows code that is built: each of its blocks stands in an example")
+    @Test("shows only code that is built: each of its code blocks occurs in an example")
     func codeIsBuilt() throws {
         let guide = try String(contentsOf: root.appending(path: "docs/plugins.md"), encoding: .utf8)
         let examples = try #require(
@@ -23,7 +23,7 @@ struct GuideTests {
                 at: root.appending(path: "Examples"), includingPropertiesForKeys: nil, options: .skipsHiddenFiles))
         let files = try examples.compactMap { $0 as? URL }.filter { ["swift", "c"].contains($0.pathExtension) }
             .map { lines(try String(contentsOf: $0, encoding: .utf8)) }
-        // Every second part of the page is a block of code; its first line says in which language.
+        // Every second part of the page is a code block, whose first line is the language.
         let blocks = guide.components(separatedBy: "```").enumerated().filter { !$0.offset.isMultiple(of: 2) }
             .map { lines($0.element) }.filter { ["swift", "c"].contains($0.first) }
         #expect(blocks.count > 8)

@@ -3,7 +3,7 @@ import Synchronization
 import TaskKit
 import Testing
 
-/// What the hooks of a plugin noted.
+/// The notes of a plugin's hooks.
 private final class Notes: Sendable {
     private let list = Mutex<[String]>([])
     func add(_ note: String) { list.withLock { $0.append(note) } }
@@ -56,13 +56,13 @@ struct HookTests {
 
     private let surroundings = #"{"stateDirectory": "/state", "launch": {"arguments": ["-v"]}, "more": 1}"#
 
-    @Test("hand the configuration to the plugin")
+    @Test("pass the configuration to the plugin")
     func configuration() async {
         #expect(await host.answer(.configure, #"{"limit": 3}"#) == .result([:]))
         #expect(notes.all == ["configured 3"])
     }
 
-    @Test("refuse a key that the configuration does not know, and name those that it knows")
+    @Test("refuse an unknown key of the configuration, and name the known keys")
     func unknownKey() async {
         let answer = await host.answer(.configure, #"{"limit": 3, "store": {"path": "x", "paht": "y"}}"#)
         guard case .error(let error) = answer else {
@@ -75,7 +75,7 @@ struct HookTests {
         #expect(notes.all.isEmpty)
     }
 
-    @Test("refuse a value of the configuration that does not fit, or that the plugin does not want")
+    @Test("refuse a value of the configuration that does not fit or that the plugin's check refuses")
     func unfitValue() async {
         guard case .error(let unfit) = await host.answer(.configure, #"{"limit": "three"}"#),
             case .error(let unwanted) = await host.answer(.configure, #"{"limit": -3}"#)
@@ -89,7 +89,7 @@ struct HookTests {
         #expect(notes.all.isEmpty)
     }
 
-    /// A plugin whose section has a bound, and that notes what it takes.
+    /// Returns a plugin whose section has a limit, and which records each section that it takes.
     private func bounded(reloadable: Bool) -> FakeHost {
         let notes = notes
         return FakeHost(
@@ -116,7 +116,7 @@ struct HookTests {
         #expect(notes.all == [])
     }
 
-    @Test("hand a section to a plugin at work, where it takes one and its check does not refuse it")
+    @Test("pass a section to a running plugin if it is reloadable and its check accepts the section")
     func takenSection() async {
         let host = bounded(reloadable: true)
         #expect(await host.answer(.configure, #"{"limit": 1}"#) == .result([:]))
@@ -125,14 +125,14 @@ struct HookTests {
         #expect(notes.all == ["took 1", "took 2"])
     }
 
-    @Test("never hand a section to a plugin at work that takes it at its start")
+    @Test("never pass a section to a running plugin that takes it only at its start")
     func keptSection() async {
         let host = bounded(reloadable: false)
         #expect(await host.answer(.reconfigure(takes: true), #"{"limit": 2}"#) == .result([:]))
         #expect(notes.all == [])
     }
 
-    @Test("refuse any key where there is no configuration")
+    @Test("refuse every key if there is no configuration")
     func noConfiguration() async {
         let host = FakeHost(Plugin("plain", version: "1.0.0"))
         #expect(await host.answer(.configure) == .result([:]))
@@ -149,13 +149,13 @@ struct HookTests {
         }
     }
 
-    @Test("start the plugin, one after the other, and answer when all are done")
+    @Test("start the plugin one after another, and answer when all are done")
     func start() async {
         #expect(await host.answer(.start, surroundings) == .result([:]))
         #expect(notes.all == [#"started in /state with ["-v"]"#, "ready"])
     }
 
-    @Test("that throw fail the start")
+    @Test("fail the start if they throw")
     func startFails() async {
         let answer = await host.answer(.start, #"{"stateDirectory": "/s", "launch": {"arguments": ["fail"]}}"#)
         #expect(answer == .error(BridgeError("hooked.failed", "As asked.")))
@@ -188,7 +188,7 @@ struct HookTests {
         #expect(notes.all == ["stopping on the loop: true", "stopped"])
     }
 
-    @Test("hand what is known of sessions over, and go on with what comes back")
+    @Test("hand over the states of sessions, and restore the states that come back")
     func handover() async {
         let notes = notes
         let host = FakeHost(
@@ -204,7 +204,7 @@ struct HookTests {
         #expect(await host.answer(.saveSessions, #"{"sessions": [3, 4, 5]}"#) == .result(kept))
         #expect(await host.answer(.saveSessions, #"{"sessions": [5]}"#) == .result(["states": [:]]))
         #expect(await host.answer(.restoreSessions, kept.text) == .result(["lost": []]))
-        // What another version wrote and this one cannot read costs no session but its own.
+        // A state of another version that this one cannot read loses only its own session.
         let other = #"{"states": {"9": [1], "10": "what?", "no number": [1]}, "later": 1}"#
         #expect(await host.answer(.restoreSessions, other) == .result(["lost": [10, 9]]))
         #expect(notes.all == ["[(key: 3, value: [1, 2]), (key: 4, value: [])]", "[(key: 9, value: [1])]"])

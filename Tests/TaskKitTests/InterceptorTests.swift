@@ -3,7 +3,7 @@ import Synchronization
 import TaskKit
 import Testing
 
-/// Decides as its options say.
+/// Decides as its options specify.
 private struct Look: Interceptor {
     static let name = "look.all"
     static let summary = "Looks at calls."
@@ -71,7 +71,7 @@ struct InterceptorTests {
         await host.answer(.intercept(0), #"{"interceptor":"look.all","task":"first","options":\#(options)}"#)
     }
 
-    @Test("stands in the manifest, with the tasks that it is for")
+    @Test("is listed in the manifest with its tasks")
     func manifest() throws {
         let host = FakeHost(plugin())
         #expect(
@@ -82,7 +82,7 @@ struct InterceptorTests {
         #expect(FakeHost(Plugin("none", version: "1")).plugin.pointee.intercept == nil)
     }
 
-    @Test("decides, and what it returns or throws crosses the interface as the header has it")
+    @Test("decides, and its results and errors cross the interface in the form of the header")
     func decisions() async throws {
         let host = FakeHost(plugin())
         #expect(await decide("[]", host) == .result(["pass": true]))
@@ -108,7 +108,7 @@ struct InterceptorTests {
     }
 
     @Test(
-        "that throws what is no error of the bridge, or answers what has no JSON, has failed",
+        "has failed if it throws an error that is not a BridgeError, or answers a value without JSON",
         arguments: ["fail", "endless"])
     func failures(what: String) async {
         guard case .error(let error) = await decide(#"{"do":"\#(what)"}"#, FakeHost(plugin())) else {
@@ -118,7 +118,7 @@ struct InterceptorTests {
         #expect(error.code == .internal)
     }
 
-    @Test("knows what is called, by whom, for how long; its lines and progress are the call's")
+    @Test("receives the task, the caller and the deadline; its log lines and progress belong to the call")
     func knowledge() async {
         let host = FakeHost(plugin())
         let handle = await host.onLoop {
@@ -135,7 +135,7 @@ struct InterceptorTests {
     }
 
     @Test(
-        "can have the task do its work, with the same options and the caller's own progress", arguments: [true, false])
+        "can run the task with the same options and the caller's own progress", arguments: [true, false])
     func proceeding(wantsProgress: Bool) async {
         let host = FakeHost(plugin())
         let handle = await host.onLoop {
@@ -157,7 +157,7 @@ struct InterceptorTests {
         #expect(await host.onLoop { $0.progress[handle] } == (wantsProgress ? ["half"] : nil))
     }
 
-    @Test("has the options to the byte as they came, and values of them when it asks")
+    @Test("receives the options byte for byte, and as values on request")
     func rawOptions() async {
         let host = FakeHost(plugin())
         let options = #"{ "do" :"raw", "n":1.50e+2,"\u0061":[ 1 ,"\/"],"a":{} }"#
@@ -166,7 +166,7 @@ struct InterceptorTests {
         #expect(await host.answer(.intercept(0), before) == .result(["result": .string(options)]))
     }
 
-    @Test("hands on the error of what it calls")
+    @Test("passes on the error of a task that it calls")
     func errors() async {
         let host = FakeHost(plugin())
         let handle = await host.onLoop {
@@ -192,7 +192,7 @@ struct InterceptorTests {
         #expect(decision["error"]?["code"] == "call.cancelled")
     }
 
-    @Test("says at the start, and when it is configured again, which tasks it is for")
+    @Test("reports its tasks at the start and when it is configured again")
     func tasks() async {
         let host = FakeHost(plugin())
         func said(_ tasks: JSON) -> FakeHost.Answer { .result(["interceptors": ["look.all": tasks]]) }
@@ -202,7 +202,7 @@ struct InterceptorTests {
         #expect(await host.answer(.reconfigure(takes: true), #"{"tasks":["c*"]}"#) == said(["c*"]))
     }
 
-    @Test("that is asked about what is no question fails")
+    @Test("fails for an invalid request")
     func nonsense() async {
         let host = FakeHost(plugin())
         for (index, text) in [(0, "[]"), (0, #"{"task":"a"}"#), (3, #"{"task":"a","options":1}"#)] {
@@ -214,7 +214,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("passes the plugin's check only with a name, a summary, and tasks that can be")
+    @Test("passes the plugin's check only with a name, a summary and valid task patterns")
     func check() {
         struct Bad: Interceptor {
             static let name = "bad name"
@@ -238,7 +238,7 @@ struct InterceptorTests {
 }
 
 extension InterceptedCall {
-    /// Whether it has some of its five seconds, and no more.
+    /// Whether the call has at most five seconds left.
     fileprivate var hasTimeLeft: Bool {
         guard let timeRemaining, let deadline else { return false }
         return timeRemaining <= .seconds(5) && deadline <= .now + .seconds(5)

@@ -3,10 +3,11 @@ import Glibc
 import TaskKit
 import Testing
 
-/// Plugins as the daemon gets them: shared libraries, opened at run time in a process that has BridgeJSON and TaskKit
-/// of its own.
+/// Plugins as the daemon loads them: shared libraries, opened at run time in a process with its own BridgeJSON and
+/// TaskKit.
 ///
-/// Not under the thread sanitizer: a Swift library built for it looks in the program for functions that are not there.
+/// Disabled under the thread sanitizer: a Swift library built for it looks up functions that the program does not
+/// have.
 @Suite(
     "A plugin's library", .timeLimit(.minutes(20)), .disabled(if: dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") != nil))
 struct LibraryTests {
@@ -21,10 +22,10 @@ struct LibraryTests {
             "\(String(cString: dlerror()))")
     }
 
-    /// Drives the plugin in a library.
+    /// Opens the plugin in a library.
     private func open(_ library: String) throws -> FakeHost {
         let symbol = try #require(dlsym(try load(library), TRESTLE_PLUGIN_ENTRY))
-        // What C does not say of a symbol: that it is a function, and of which type.
+        // C does not declare that a symbol is a function, nor the type of the function.
         let entry = unsafeBitCast(symbol, to: (@convention(c) () -> UnsafePointer<trestle_plugin>?).self)
         return FakeHost(try #require(entry()))
     }
@@ -39,7 +40,7 @@ struct LibraryTests {
         #expect(await host.onLoop { $0.lastResultAddress == $0.lastOptionsAddress })
     }
 
-    @Test("has nothing to mistake for its own: this program's copies of the modules are not exported")
+    @Test("does not use this program's copies of the modules, which are not exported")
     func nothingExported() throws {
         let (library, program) = (try load("libEchoPlugin.so"), try #require(dlopen(nil, RTLD_NOW)))
         // The descriptors of TaskKit.Plugin and BridgeJSON.BridgeError.
@@ -49,7 +50,7 @@ struct LibraryTests {
         }
     }
 
-    @Test("in C returns the state of the machine, and asks a file system on another thread")
+    @Test("in C returns the state of the machine, and queries a file system on another thread")
     func sysinfo() async throws {
         let host = try open("libSysinfoPlugin.so")
         let names = (try host.manifest["tasks"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
@@ -73,7 +74,7 @@ struct LibraryTests {
         #expect(error.code == .optionsInvalid)
     }
 
-    @Test("in C counts, says its progress, and refuses what is no number")
+    @Test("in C counts, reports its progress, and refuses options that are not an integer")
     func counter() async throws {
         let host = try open("libCounterPlugin.so")
         #expect(try host.manifest["tasks"]?.arrayValue?.count == 2)

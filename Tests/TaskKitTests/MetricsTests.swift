@@ -32,7 +32,7 @@ private struct Count: BridgeTask {
 struct MetricsTests {
     private func plugin() -> PluginTable { Plugin("counter", version: "1") { Count() }.export() }
 
-    @Test("reach the daemon with name, unit, sentence and kind, and then their values alone")
+    @Test("reach the daemon with name, unit, help and kind, and then only with their values")
     func published() async {
         let host = FakeHost(plugin())
         #expect(await host.answer(.call(0), "{}") == .result([:]))
@@ -47,7 +47,7 @@ struct MetricsTests {
             ])
     }
 
-    @Test("may be held before the plugin is started, by what nobody sees")
+    @Test("may be created before the plugin is started, without effect")
     func unseen() {
         Gauge().set(1)
         Counter().add()

@@ -26,7 +26,7 @@ private struct Bad: BridgeTask {
     static let summary = "  "
     static let settings = TaskSettings(permission: "", timeout: .seconds(0), concurrency: 0)
     struct Options: Codable, Sendable {
-        /// No schema: an enum that nobody can list.
+        /// An enum without a schema, because its cases cannot be listed.
         enum Kind: String, Codable, Sendable { case one }
         var kind: Kind
     }
@@ -76,12 +76,12 @@ struct PluginCheckTests {
         }
     }
 
-    @Test("passes its own check")
+    @Test("passes the plugin's check")
     func passes() throws {
         try good().check()
     }
 
-    @Test("says everything about the plugin but the schemas, except for those that the daemon checks options against")
+    @Test("describes the whole plugin without schemas, except those against which the daemon checks options")
     func manifest() throws {
         let manifest = try FakeHost(good()).manifest
         #expect(manifest["name"] == "good")
@@ -119,7 +119,7 @@ struct PluginCheckTests {
         var answer: FakeHost.Answer
     }
 
-    @Test("is completed, when somebody asks, by schemas that are derived from the types")
+    @Test("is completed on request by schemas that are derived from the types")
     func description() async throws {
         let description = try await description(good())
         let tasks = try #require(description["tasks"]?.arrayValue)
@@ -133,14 +133,14 @@ struct PluginCheckTests {
         #expect(description["errors"] == nil)
     }
 
-    @Test("The schema of a raw task that checks its options itself is none for the daemon to check")
+    @Test("omits the options schema of a raw task that checks its options itself")
     func careful() async throws {
         let plugin = Plugin("careful", version: "1") { Careful() }
         #expect(try FakeHost(plugin).manifest["tasks"]?[0]?["options"] == nil)
         #expect(try await description(plugin)["tasks"]?[0]?["options"] == ["type": "string"])
     }
 
-    @Test("A schema that cannot be read is named, the others are reported")
+    @Test("is completed by the valid schemas only, and the defective ones are named")
     func defectiveSchemas() async throws {
         let description = try await description(
             Plugin("bad", version: "1") {
@@ -157,7 +157,7 @@ struct PluginCheckTests {
         #expect(errors.last?.contains("neither an object nor a boolean") == true)
     }
 
-    @Test("with a defect says so in place of its tasks, and nothing crashes")
+    @Test("with a defect contains an error in place of its tasks, and nothing crashes")
     func defectiveManifest() throws {
         let manifest = try FakeHost(Plugin("bad", version: "1.0.0") { Bad() }).manifest
         #expect(manifest["tasks"] == [])
@@ -176,7 +176,7 @@ struct PluginCheckTests {
         }
     }
 
-    @Test("refuses names that stand there twice, and a second configuration")
+    @Test("refuses duplicate names and a second configuration")
     func twice() {
         let plugin = Plugin("twice", version: "") {
             Patient()
@@ -191,7 +191,7 @@ struct PluginCheckTests {
         }
     }
 
-    @Test("refuses launch workers that wait for each other")
+    @Test("refuses launch workers that depend on each other")
     func launchCycle() {
         let plugin = Plugin("circle", version: "1.0.0")
             .launchWorker("circle.a", phase: .beforeListening, after: ["circle.b"]) { _ in }
@@ -208,7 +208,7 @@ struct PluginCheckTests {
     }
 
     @Test(
-        "refuses illegal names of events, and takes legal ones",
+        "refuses illegal names of events and accepts legal ones",
         arguments: [
             ("a", true), ("a.b-c_d.9", true), ("A.1", true), (String(repeating: "a", count: 128), true), ("", false),
             (".a", false), ("a.", false), ("a..b", false), ("1a", false), ("a/b", false), ("a é", false),
@@ -219,7 +219,7 @@ struct PluginCheckTests {
         #expect(defects(Plugin("names", version: "1.0.0").event(name, "An event.")).isEmpty == isLegal)
     }
 
-    @Test("shows the configuration's types with what is said about them, and whether it can change at work")
+    @Test("contains the configuration's types with their descriptions, and whether it is reloadable")
     func describedConfiguration() async throws {
         let described: [String: JSON] = [
             "who": ["description": "Whose it is.", "default": "nobody"], "times": ["minimum": 1],
@@ -234,7 +234,7 @@ struct PluginCheckTests {
         #expect(try FakeHost(good()).manifest["reloadable"] == nil)
     }
 
-    @Test("has no description of a setting that there is not")
+    @Test("refuses the description of a setting that does not exist")
     func describedTooMuch() {
         let plugin = Plugin("lively", version: "1")
             .configuration(PluginConfiguration(Good.Options(who: "")), describing: ["whom": ["description": "?"]])

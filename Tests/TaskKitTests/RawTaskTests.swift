@@ -8,7 +8,7 @@ import Testing
 //     reply.succeed(options)
 //     reply.succeed(options)   // error: 'reply' consumed more than once
 
-/// Does with its reply what its options say.
+/// Handles its reply as its options specify.
 private struct Handling: RawTask {
     static let name = "handling"
     static let summary = "Does with its reply what its options say."
@@ -44,7 +44,7 @@ private struct Handling: RawTask {
     }
 }
 
-/// A noncopyable reply inside a closure that may be called once.
+/// Holds a noncopyable reply for a closure that may be called once.
 private final class Box: Sendable {
     private let reply: Mutex<Reply?>
 
@@ -57,13 +57,13 @@ private final class Box: Sendable {
     }
 }
 
-/// Where a reply lies until the test wants it.
+/// Holds a reply until the test takes it.
 private final class Shelf: Sendable {
     private let reply = Mutex<Reply?>(nil)
     private let call = Mutex<Call?>(nil)
     private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// What the task does next, in its `run`.
+    /// Sets the next action of the task in its `run`.
     func set(_ action: @escaping @Sendable () -> Void) {
         self.action.withLock { $0 = action }
     }
@@ -100,7 +100,7 @@ struct RawTaskTests {
         host = FakeHost(Plugin("raw", version: "1.0.0") { Handling(shelf: shelf) })
     }
 
-    @Test("hands back the very bytes that it was given")
+    @Test("returns the same bytes that it received, without a copy")
     func sameBytes() async {
         let text = #"{"b": 1,  "a": [1e400, "\u00e9"]}"#
         let handle = await host.onLoop { host in
@@ -110,7 +110,7 @@ struct RawTaskTests {
         #expect(await host.onLoop { $0.lastResultAddress == $0.lastOptionsAddress })
     }
 
-    @Test("that drops its reply is answered for")
+    @Test("is answered with an error if it drops its reply")
     func dropped() async {
         guard case .error(let error) = await host.answer(.call(0), #""drop""#) else {
             Issue.record("no error")
@@ -134,7 +134,7 @@ struct RawTaskTests {
     func early() async {
         let handle = await host.onLoop { $0.request(.call(0), #""early""#) }
         #expect(await host.answer(to: handle) == .result("early"))
-        // Nothing is left that a cancel could mark.
+        // The call has ended, so that a cancellation has no effect.
         await host.cancel(handle)
         #expect(shelf.isCancelled == false)
     }
@@ -159,7 +159,7 @@ struct RawTaskTests {
         #expect(await host.onLoop { $0.answers[outer]?.count } == 1)
     }
 
-    @Test("may answer after run has returned, and learns that it was cancelled")
+    @Test("may answer after run has returned, and can detect its cancellation")
     func later() async {
         let handle = await host.onLoop { $0.request(.call(0), #""keep""#) }
         #expect(await host.onLoop { $0.answers[handle] } == nil)
@@ -169,12 +169,12 @@ struct RawTaskTests {
         shelf.take()?.succeed(bytes: Array("1".utf8))
         #expect(await host.answer(to: handle) == .result(1))
         #expect(shelf.isCancelled == false)
-        // A cancel that comes after the answer finds nothing to mark.
+        // A cancellation after the answer has no effect.
         await host.cancel(handle)
         #expect(shelf.isCancelled == false)
     }
 
-    @Test("that drops a kept reply is answered for then")
+    @Test("is answered with an error when it drops a kept reply")
     func droppedLater() async {
         let handle = await host.onLoop { $0.request(.call(0), #""keep""#) }
         _ = shelf.take()
@@ -186,14 +186,14 @@ struct RawTaskTests {
         #expect(await host.onLoop { $0.answers[handle]?.count } == 1)
     }
 
-    /// Cancels the request that is being made.
+    /// Makes the next `run` cancel its own request.
     private func cancelDuringRun() {
         shelf.set { [host] in
             host.plugin.pointee.cancel(host.plugin.pointee.context, host.lastHandle, UInt32(TRESTLE_CANCEL_CALLER))
         }
     }
 
-    @Test("that is cancelled while run is on the stack learns of it then and afterwards")
+    @Test("can detect a cancellation during run, then and until it answers")
     func cancelledDuringRun() async {
         cancelDuringRun()
         let handle = await host.onLoop { $0.request(.call(0), #""act""#) }
@@ -203,19 +203,19 @@ struct RawTaskTests {
         #expect(shelf.isCancelled == false)
     }
 
-    @Test("that is cancelled while run is on the stack, and answers there, leaves nothing behind")
+    @Test("leaves no state behind if it is cancelled and answers during run")
     func cancelledAndAnswered() async {
         cancelDuringRun()
         #expect(await host.answer(.call(0), #""act, reply""#) == .result(true))
         #expect(shelf.isCancelled == false)
-        // The next one is not taken for cancelled.
+        // The next call does not count as cancelled.
         shelf.set {}
         #expect(await host.answer(.call(0), #""act, reply""#) == .result(false))
     }
 
-    @Test("may be called again while its run is on the stack, and answer later")
+    @Test("may be called again during its run, and answer later")
     func calledInside() async {
-        // Inside the run of the outer call, which keeps its reply, an inner one is made and answered.
+        // Inside the run of the outer call, which keeps its reply, an inner call is made and answered.
         let outer = await host.onLoop { [shelf] host in
             shelf.set { _ = host.request(.call(0), "2") }
             return host.request(.call(0), #""act""#)
@@ -226,7 +226,7 @@ struct RawTaskTests {
         #expect(await host.onLoop { $0.answers[outer + 1] } == [.result(2)])
     }
 
-    @Test("that is answered on threads around the return of run leaves nothing behind, each time")
+    @Test("leaves no state behind if threads answer around the return of run")
     func races() async {
         for _ in 0..<500 {
             let handle = await host.onLoop { $0.request(.call(0), #""thread""#) }

@@ -3,7 +3,7 @@ import CTaskPlugin
 import TaskKit
 import Testing
 
-/// A result that knows where it was decoded.
+/// A result that records where it was decoded.
 private struct DecodedArray: Decodable {
     var isOnLoop: Bool
     var count: Int
@@ -56,13 +56,13 @@ struct TaskCallTests {
         await host.onLoop { $0.request(.call(0), #"{"task": "\#(task)", "from": "\#(from)"}"#) }
     }
 
-    /// The handle of the one call that the plugin has made.
+    /// Returns the handle of the one call that the plugin has made.
     private func inner() async -> trestle_call {
         await host.until { !$0.open.isEmpty }
         return await host.onLoop { $0.open.keys.first ?? 0 }
     }
 
-    @Test("says on whose behalf, to whom and for how long", arguments: ["call", "plugin", "detached"])
+    @Test("has its task, options, parent, session and timeout", arguments: ["call", "plugin", "detached"])
     func route(_ from: String) async {
         let handle = await start("other", from)
         let inner = await inner()
@@ -76,7 +76,7 @@ struct TaskCallTests {
         #expect(await host.answer(to: handle) == .result(12))
     }
 
-    @Test("throws what the other task answered")
+    @Test("throws the error of the other task")
     func error() async {
         let handle = await start("other", "call")
         let inner = await inner()
@@ -90,7 +90,7 @@ struct TaskCallTests {
         #expect(answer == .error(BridgeError(.taskNotFound, "There is no task nobody.")))
     }
 
-    @Test("whose result is of another shape is the other task's fault")
+    @Test("reports a result of another shape as an error of the other task")
     func mismatch() async {
         let handle = await start("other", "call")
         let inner = await inner()
@@ -103,7 +103,7 @@ struct TaskCallTests {
         #expect(error.message.contains("other"))
     }
 
-    @Test("has a long result decoded off the loop, and a short one on it")
+    @Test("decodes a long result off the loop, and a short one on it")
     func longResult() async {
         for (number, expected) in [(1, [true]), (40_000, [false])] {
             let handle = await start("other", "places")
@@ -115,7 +115,7 @@ struct TaskCallTests {
         }
     }
 
-    @Test("gets its progress in order, without what does not fit")
+    @Test("receives its progress in order, without values that do not fit")
     func progress() async {
         let handle = await start("other", "call")
         let inner = await inner()
@@ -133,7 +133,7 @@ struct TaskCallTests {
         #expect(lines.last?.message == "step 12")
     }
 
-    @Test("gets no progress of more than 65,536 bytes, which would be decoded on the loop")
+    @Test("receives no progress of more than 65,536 bytes, which would be decoded on the loop")
     func longProgress() async throws {
         func one(bytes: Int) throws -> JSON {
             .number(try #require(JSONNumber(text: "1." + String(repeating: "0", count: bytes - 2))))
@@ -166,7 +166,7 @@ struct TaskCallTests {
         #expect(await host.onLoop { $0.cancelled } == [inner])
     }
 
-    @Test("is not made where its task was cancelled before")
+    @Test("is not made if its task was cancelled before")
     func notMade() async {
         struct Late: BridgeTask {
             static let name = "late"

@@ -2,7 +2,7 @@ import CTaskPlugin
 import TaskKit
 import Testing
 
-/// Adds up, and fails in every way that a task can.
+/// Adds numbers, and fails in every way that a task can.
 private struct Sum: BridgeTask {
     static let name = "sum"
     static let summary = "Adds numbers up."
@@ -30,7 +30,7 @@ private struct Sum: BridgeTask {
     }
 }
 
-/// The same without awaiting anything.
+/// The same task without an await.
 private struct ImmediateSum: ImmediateTask {
     static let name = "sum.immediate"
     static let summary = "Adds numbers up at once."
@@ -46,14 +46,14 @@ struct TypedTaskTests {
             ImmediateSum()
         })
 
-    @Test("answers with what run returns, once", arguments: [UInt32(0), 1])
+    @Test("answers once, with the result of run", arguments: [UInt32(0), 1])
     func answers(_ task: UInt32) async {
         let handle = await host.onLoop { $0.request(.call(task), #"{"numbers": [1, 2, 3]}"#) }
         // A task that never suspends has answered before the daemon's call returned.
         #expect(await host.onLoop { $0.answers[handle] } == [.result(["sum": 6])])
     }
 
-    @Test("answers options that do not fit with the path, what was expected and what came", arguments: [UInt32(0), 1])
+    @Test("answers mismatching options with the path, the expectation and the value found", arguments: [UInt32(0), 1])
     func mismatch(_ task: UInt32) async throws {
         let answer = await host.answer(.call(task), #"{"numbers": [1, "two"]}"#)
         guard case .error(let error) = answer else {
@@ -66,7 +66,7 @@ struct TypedTaskTests {
         #expect(error.data?["got"]?.stringValue?.contains("string") == true)
     }
 
-    @Test("hands a BridgeError on as it is", arguments: [UInt32(0), 1])
+    @Test("passes on a BridgeError unchanged", arguments: [UInt32(0), 1])
     func bridgeError(_ task: UInt32) async {
         let expected = BridgeError(
             "sum.refused", "No.", data: ["why": "odd"], isTransient: true, retryAfter: .seconds(2))
@@ -74,7 +74,7 @@ struct TypedTaskTests {
     }
 
     @Test(
-        "turns other errors into their codes",
+        "converts other errors to their codes",
         arguments: [
             ("mismatch", ErrorCode.optionsInvalid, "string"), ("cancelled", .callCancelled, "cancelled"),
             ("odd", .internal, "an odd error"),
@@ -90,7 +90,7 @@ struct TypedTaskTests {
         #expect(error.message.contains(word))
     }
 
-    @Test("that the plugin does not have is an error, not a crash")
+    @Test("fails with an error if the plugin does not have it")
     func unknownIndex() async {
         guard case .error(let error) = await host.answer(.call(9)) else {
             Issue.record("no error")

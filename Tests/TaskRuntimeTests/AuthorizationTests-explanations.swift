@@ -12,7 +12,7 @@ extension AuthorizationTests {
         return answer?["result"] ?? answer?["error"]
     }
 
-    @Test("It is explained to root who may do what, by which rule in which file and line")
+    @Test("bridge.explain reports the decision to root, with the rule, its file and line")
     func explained() {
         apply(rule(.allow, [.call], ["vault"], gid: 44, line: 3), rule(.deny, [.subscribe], ["s.*"], line: 9))
         let root = bench.client()
@@ -34,7 +34,7 @@ extension AuthorizationTests {
         #expect(explain(root, "{}")?["data"]?["path"] == "$.task")
     }
 
-    @Test("A denied caller gets the group in the error, and whom it would admit")
+    @Test("bridge.explain lists the users, the group and the rules that admit a call")
     func explainedGroup() {
         let users: [JSON] = ["uid 0", .string("uid \(Bench.daemonUID)")]
         let rules = [
@@ -53,12 +53,12 @@ extension AuthorizationTests {
                 "public to root, uid \(Bench.daemonUID) and the group")
             #expect(isByDefault == (explained?["line"] == nil))
         }
-        // What is not open is nothing for the group; and rules are for who administers the daemon.
+        // The group may not call a task that is not public, and only an administrator gets the rules.
         apply(rule(.allow, [.call], ["vault", "bridge.explain"], uid: 1000, line: 3))
         #expect(explain(client(groups: [77]), #"{"task":"kept"}"#)?["admitted"] == .array(users))
     }
 
-    @Test("Whoever may use the bridge may ask about himself, and not about others")
+    @Test("A client that may use the bridge may ask about itself, but not about others")
     func explainedToOthers() throws {
         apply()
         let member = client(groups: [77])
@@ -70,7 +70,7 @@ extension AuthorizationTests {
     }
 
     @Test(
-        "Rights to events, retained events and quotas of tasks are kept by the bytes of names",
+        "Event rights, retained events and task quotas compare names byte by byte",
         arguments: PolicyTests.lookalikes)
     func exactNames(name: String, lookalike: String) {
         apply(rule(.allow, [.subscribe], [name]))
@@ -100,7 +100,7 @@ extension AuthorizationTests {
         #expect(meter(name) != nil && meter(lookalike) == nil)
     }
 
-    @Test("Many tasks and events do not mix up what is remembered of them")
+    @Test("Cached decisions about many tasks and events are not mixed up")
     func memory() {
         let names = (0..<100).map { "t\($0)" }
         let instance = bench.add("many", tasks: names.map { TaskDescription(name: $0) }, FakeHost())

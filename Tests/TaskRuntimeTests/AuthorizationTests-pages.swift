@@ -6,7 +6,7 @@ import WebOrigins
 @testable import TaskRuntime
 
 extension AuthorizationTests {
-    @Test("A page under the daemon's own user is not trusted, by any verb, and is shown why")
+    @Test("A page under the daemon's own user is not trusted with any verb, and can get the reason")
     func pages() throws {
         apply()
         let page = client(uid: Bench.daemonUID)
@@ -41,7 +41,7 @@ extension AuthorizationTests {
     }
 
     @Test(
-        "What sessions are and own is compared by bytes, too: origins that are named again, and retained events",
+        "Origins of sessions and owners of retained events are compared byte by byte",
         arguments: PolicyTests.lookalikes)
     func bytes(name: String, lookalike: String) {
         var pages = rule(.allow, [.call, .publish], origin: name)
@@ -55,7 +55,7 @@ extension AuthorizationTests {
         #expect(code(other, "bridge.publish", #"{"event":"lamp","forget":true}"#) == "permission.denied")
     }
 
-    @Test("A page that goes on in another process is not trusted there")
+    @Test("A page's session that continues in another daemon is not trusted there")
     func pagesElsewhere() {
         let page = client(uid: Bench.daemonUID)
         _ = code(page, "bridge.hello", #"{"origin":"https://a.example"}"#)
@@ -65,7 +65,7 @@ extension AuthorizationTests {
         #expect(!session.isTrusted && session.account.connections == 1)
     }
 
-    @Test("A rule about the bridge's tasks lets nobody administer the daemon")
+    @Test("A rule about the names of the bridge's tasks does not permit administration of the daemon")
     func administration() {
         let tasks: [(String, String)] = [
             ("bridge.monitor", "{}"), ("bridge.metrics", "{}"), ("bridge.calls", "{}"), ("bridge.kill", #"{"call":1}"#),
@@ -81,7 +81,7 @@ extension AuthorizationTests {
         }
         apply(rule(.allow, [.call], ["bridge.admin", "bridge.explain"]))
         for (task, options) in tasks { #expect(code(client, task, options) != "permission.denied", "\(task)") }
-        // Whatever the daemon's tasks are: what is not open administers.
+        // Each of the daemon's tasks that is not public requires the permission to administer.
         let own = bench.runtime.ownPermissions.filter { $0.task.hasPrefix("bridge.") }
         let root = bench.client()
         for (task, permission) in own {

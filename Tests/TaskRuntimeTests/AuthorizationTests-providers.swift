@@ -6,7 +6,7 @@ import WebOrigins
 @testable import TaskRuntime
 
 extension AuthorizationTests {
-    @Test("Providing a task takes a rule of its name; serving other users takes another")
+    @Test("Providing a task requires a rule for its name; serving other users requires another rule")
     func providing() {
         apply(
             rule(.allow, [.call], ["bridge.*", "ui.alert"]), rule(.allow, [.register], ["ui.*"], uid: 1000))
@@ -23,13 +23,13 @@ extension AuthorizationTests {
         #expect(code(other, "ui.alert") == "begun")
     }
 
-    @Test("Nobody becomes the presenter of another user's alerts, who has registered before or after that user's own")
+    @Test("A client cannot present another user's alerts, before or after that user's own presenter registers")
     func presenters() {
         apply(rule(.allow, [.call, .register]))
         let register = #"{"tasks":["ui.alert"]}"#
         let stranger = client(uid: 1001)
         #expect(code(stranger, "bridge.register", register) == "answered")
-        // What the task Alert does for its caller.
+        // Calls `ui.alert` on behalf of a caller, as the task Alert does.
         let alert = FakeInterceptor(bench, "alert", ["work"])
         let page = client()
         page.send(#"{"task":"work","callbackId":1}"#)
@@ -48,7 +48,7 @@ extension AuthorizationTests {
         #expect(stranger.readOne()?["task"] == "ui.alert")
     }
 
-    @Test("A page takes no calls of its user's local programs without a rule, and those of its own origin it does")
+    @Test("Without a rule, a page gets no calls of its user's local programs, only calls of its own origin")
     func providingPages() {
         let names = ["https://a.example", "https://b.example"]
         let rules =
@@ -74,7 +74,7 @@ extension AuthorizationTests {
         #expect(code(local, "bridge.register", #"{"tasks":["scan"]}"#) == "answered", "it is the newest")
         #expect(code(same, "scan") == "begun")
         #expect(!local.read().isEmpty && page.read().isEmpty)
-        // Who has become a page since it registered is none of the local programs any more.
+        // A provider that has become a page since it registered no longer counts as a local program.
         hello(local, names[1])
         #expect(code(program, "scan") == "permission.denied" && code(other, "scan") == "permission.denied")
         #expect(code(same, "scan") == "begun")

@@ -5,7 +5,7 @@ import WebOrigins
 
 @testable import TaskRuntime
 
-@Suite("Who may do what, on the bridge")
+@Suite("Authorization on the bridge")
 struct AuthorizationTests {
     let bench = Bench(extraTasks: [
         TaskDescription(name: "open", isPublic: true), TaskDescription(name: "kept", permission: "vault"),
@@ -30,7 +30,7 @@ struct AuthorizationTests {
         return answers[0].errorCode ?? "answered"
     }
 
-    @Test("A denied call gets the rule in its error, and does not begin")
+    @Test("A denied call does not start, and its error contains the rule")
     func denied() throws {
         apply(rule(.allow, [.call]), rule(.deny, [.call], ["work"], line: 12))
         let client = client()
@@ -41,7 +41,7 @@ struct AuthorizationTests {
         #expect(bench.host.started.isEmpty)
     }
 
-    @Test("Members of the group may call what is public, and say hello, and nothing else")
+    @Test("Members of the public group may call public tasks and bridge.hello, and nothing else")
     func open() {
         apply()
         let member = client(groups: [5, 77])
@@ -55,7 +55,7 @@ struct AuthorizationTests {
         #expect(code(client(), "open") == "permission.denied")
     }
 
-    @Test("Rules speak of the permission that a task names, not of its name")
+    @Test("Rules match a task's permission, not its name")
     func permissions() {
         apply(rule(.allow, [.call], ["vault"]))
         #expect(code(client(), "kept") == "begun")
@@ -63,7 +63,7 @@ struct AuthorizationTests {
         #expect(code(client(), "kept") == "permission.denied")
     }
 
-    @Test("Other rules hold at once for sessions that live, calls in flight go on")
+    @Test("New rules apply at once to open sessions; calls in flight continue")
     func living() {
         apply(rule(.allow, [.call]))
         let client = client()
@@ -77,7 +77,7 @@ struct AuthorizationTests {
         #expect(code(client, "work") == "begun")
     }
 
-    @Test("What a session may changes with who is logged in to it, and with what it speaks for")
+    @Test("The rights of a session change with its user and its origin")
     func identity() throws {
         apply(
             rule(.allow, [.call], ["work"], user: "ada"), rule(.allow, [.call], ["one"], origin: "app://a"),
@@ -93,7 +93,7 @@ struct AuthorizationTests {
         #expect(code(self.client(uid: 1001), "bridge.hello", #"{"origin":"app://a"}"#) == "permission.denied")
     }
 
-    @Test("What a plugin calls in its own name a rule may deny it; what it calls for somebody is that one's")
+    @Test("Rules about a plugin apply to its own calls, not to its calls on behalf of a client")
     func pluginCalls() {
         apply(rule(.allow, [.call]), rule(.deny, [.call], ["vault"], plugin: "notes"))
         let notes = FakeInterceptor(bench, "notes", ["work"])
@@ -104,7 +104,7 @@ struct AuthorizationTests {
         #expect(other.call("kept", behind: nil).all == [])
     }
 
-    @Test("Naming the session of a call, and closing another one, take rules")
+    @Test("Addressing a call to another session requires a rule")
     func addressing() {
         apply(rule(.allow, [.call, .register]))
         let provider = client()
@@ -118,7 +118,7 @@ struct AuthorizationTests {
     }
 
     @Test(
-        "Events reach whom a rule lets have them, also those behind a wildcard, those that are kept, and after a change"
+        "Clients receive only permitted events, also by wildcard, when retained, and after the rules change"
     )
     func events() {
         apply(
@@ -139,7 +139,7 @@ struct AuthorizationTests {
         #expect(reader.read().map { $0["event"] } == ["news.c"])
     }
 
-    @Test("A retained event is its user's and origin's to replace and to forget, or of whom a rule allows it")
+    @Test("Only the owner of a retained event, or a client that a rule permits, may replace or remove it")
     func replacing() {
         var pages = rule(.allow, [.call, .publish, .subscribe], origin: "app://a")
         pages.origins = ["app://a", "app://b"]
@@ -158,7 +158,7 @@ struct AuthorizationTests {
         }
         #expect(bench.runtime.retainedEvents == [RetainedEvent(event: "lamp", data: 1, uid: 1000)])
         #expect(publish(again, #""data":3,"retain":true"#) == "answered", "another session of its owner's")
-        // In the next daemon, too, it is its owner's.
+        // The other session may also remove it.
         #expect(publish(again, #""forget":true"#) == "answered")
         #expect(publish(page, #""data":4,"retain":true"#) == "answered")
         let kept = bench.runtime.retainedEvents
@@ -176,7 +176,7 @@ struct AuthorizationTests {
         #expect(publish(client(uid: 0), #""forget":true"#) == "answered", "root needs no rule")
     }
 
-    @Test("An interceptor cannot give a caller another task")
+    @Test("An interceptor cannot redirect a call to a task that the caller may not call")
     func redirect() {
         apply(rule(.allow, [.call], ["work"]))
         _ = FakeInterceptor(bench, "detour", ["work"]) { _ in #"{"task":"one"}"# }

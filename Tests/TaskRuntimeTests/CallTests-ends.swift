@@ -5,7 +5,7 @@ import Testing
 @testable import TaskRuntime
 
 extension CallTests {
-    @Test("Past its deadline it ends with call.timeout, the plugin is notified, and its reply is dropped")
+    @Test("After its deadline, a call ends with call.timeout, the plugin is notified, and its reply is dropped")
     func timeout() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1,"timeout":250}"#)
@@ -21,7 +21,7 @@ extension CallTests {
         #expect(bench.runtime.statistics.droppedReplies == 1)
     }
 
-    @Test("Its own timeout comes first, then its task's, then the daemon's; some tasks have none")
+    @Test("A call's timeout is its own, else its task's, else the daemon's; some tasks have none")
     func deadlines() {
         let client = bench.client()
         for (id, task) in [(1, "work"), (2, "slow"), (3, "quick")] {
@@ -39,7 +39,7 @@ extension CallTests {
         #expect(client.session.callsInFlight == 1)
     }
 
-    @Test("Of many calls, each ends at its own deadline, whichever have ended before")
+    @Test("Each of many calls ends at its own deadline, also after other calls have been answered")
     func manyDeadlines() {
         let client = bench.client()
         // Each of the timeouts from 1 to 100 ms once, out of order: 37 and 101 have no common divisor.
@@ -57,7 +57,7 @@ extension CallTests {
         }
     }
 
-    @Test("A cancel ends it, once, and a cancel of nothing is nothing")
+    @Test("A cancel ends a call once; a cancel of an unknown call has no effect")
     func cancel() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":"a"}"#)
@@ -74,7 +74,7 @@ extension CallTests {
         #expect(bench.host.cancelled.count == 1)
     }
 
-    @Test("A client that is gone has its calls cancelled, and nobody else's")
+    @Test("The calls of a client that disconnects are cancelled, and no others")
     func gone() {
         let client = bench.client()
         let other = bench.client()
@@ -89,7 +89,7 @@ extension CallTests {
         #expect(client.session.output.isEmpty)
     }
 
-    @Test("After a half-close outstanding replies still come, then the connection closes")
+    @Test("After a half-close, outstanding replies are still sent, then the connection closes")
     func halfClose() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
@@ -102,7 +102,7 @@ extension CallTests {
         #expect(client.read().map { $0["callbackId"] } == [2, 1])
     }
 
-    @Test("More calls than a session may have in flight are answered busy, and may be tried again")
+    @Test("Calls above a session's limit of calls in flight are answered with busy and can be retried")
     func bound() {
         var limits = RuntimeLimits()
         limits.callsInFlight = 3

@@ -8,7 +8,7 @@ import Testing
 struct CallTests {
     let bench = Bench()
 
-    @Test("What a plugin answers while it is stopped comes too late: the caller learns why the call ended")
+    @Test("A plugin's answer to a cancel is too late: the caller gets the reason why the call ended")
     func answerToCancel() {
         bench.host.onCancel = { [bench] handle in
             bench.instance.fail(handle, BridgeError(.callCancelled, "as you wish"))
@@ -19,13 +19,13 @@ struct CallTests {
         let ended = client.read()
         #expect(ended.map(\.errorCode) == ["call.timeout"])
         #expect(ended.first?["error"]?["data"] == ["started": true])
-        // The work is over: nothing of it is counted any more.
+        // The work has ended and no longer counts.
         var isIdle = false
         bench.runtime.whenIdle(bench.instance, within: .seconds(5)) { isIdle = true }
         #expect(isIdle)
     }
 
-    @Test("It reaches the plugin with its options as they came, and its result goes back under its id")
+    @Test("A call reaches the plugin with its options unchanged, and the result returns with the call's id")
     func result() {
         let client = bench.client()
         client.send(#"{"task":"work","options":{"n": 1.50},"callbackId":"a"}"#)
@@ -36,7 +36,7 @@ struct CallTests {
         #expect(client.readOne() == ["callbackId": "a", "result": ["ok": true]])
     }
 
-    @Test("While it begins it is in flight: it is seen, and ends with its session")
+    @Test("A call is in flight while it starts: it is listed, and ends with its session")
     func beginning() {
         let client = bench.client()
         var seen: [Int] = []
@@ -50,7 +50,7 @@ struct CallTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("One that begins while another begins comes behind it")
+    @Test("A call that starts while another one starts is listed after it")
     func nested() {
         let (outer, inner) = (bench.client(), bench.client())
         bench.host.onStart = { if $0.options == "1" { inner.send(#"{"task":"work","options":2,"callbackId":2}"#) } }
@@ -87,7 +87,7 @@ struct CallTests {
     }
 
     @Test(
-        "A reply that is no JSON ends the call with reply.invalid", arguments: ["", "{", "1 2", "[1,]", "tru"])
+        "A reply that is not JSON ends the call with reply.invalid", arguments: ["", "{", "1 2", "[1,]", "tru"])
     func invalidReply(text: String) {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
@@ -95,7 +95,7 @@ struct CallTests {
         #expect(client.readOne()?.errorCode == "reply.invalid")
     }
 
-    @Test("A result longer than a message may be ends it with result.too_large")
+    @Test("A result above the maximum message length ends the call with result.too_large")
     func tooLarge() {
         var limits = RuntimeLimits()
         limits.messageBytes = 100
@@ -106,14 +106,14 @@ struct CallTests {
         #expect(client.readOne()?.errorCode == "result.too_large")
     }
 
-    @Test("Calls of unknown tasks end with their own error")
+    @Test("A call of an unknown task ends with task.not_found")
     func unknownTask() {
         let client = bench.client()
         client.send(#"{"task":"nope","callbackId":1}"#)
         #expect(client.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("Nobody but root and the daemon's own user may call, and the rule is named")
+    @Test("Only root and the daemon's own user may call; the error contains the rule")
     func permission() {
         let stranger = bench.client(uid: 1000)
         stranger.send(#"{"task":"work","callbackId":1}"#)
@@ -128,7 +128,7 @@ struct CallTests {
         #expect(bench.host.started.count == 2)
     }
 
-    @Test("Clients cannot call what only plugins may")
+    @Test("Clients cannot call tasks that are only for plugins")
     func internalTasks() {
         let client = bench.client()
         for task in ["bridge.session.close", "bridge.session.identify", "plugin.start", "plugin.stop"] {
@@ -139,7 +139,7 @@ struct CallTests {
 
     // MARK: Ids
 
-    @Test("A second call with an id that is in flight is refused, and the first one still gets its callback")
+    @Test("A second call with an id that is in flight is refused, and the first call still gets its callback")
     func duplicate() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":"a"}"#)
@@ -154,7 +154,7 @@ struct CallTests {
         #expect(bench.host.started.count == 2)
     }
 
-    @Test("A number and a string of the same digits are two ids, and so are those of two sessions")
+    @Test("A number and a string of the same digits are different ids, as are equal ids of two sessions")
     func distinctIDs() {
         let client = bench.client()
         let other = bench.client()
@@ -166,7 +166,7 @@ struct CallTests {
         #expect(client.readOne() == ["callbackId": "1", "result": "string"])
     }
 
-    @Test("A bad message with an id that is in flight does not pass for the end of that call")
+    @Test("The error for an invalid message with an id in flight does not appear to end that call")
     func badMessageInFlight() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":"a"}"#)
@@ -183,7 +183,7 @@ struct CallTests {
 
     // MARK: Progress
 
-    @Test("Progress comes numbered and in order to those who asked for it, and never after the callback")
+    @Test("Callers that request progress get it numbered and in order, and never after the callback")
     func progress() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":"p","progress":true}"#)
@@ -200,7 +200,7 @@ struct CallTests {
             ])
     }
 
-    @Test("A slow reader gets the newest progress, before the callback")
+    @Test("A slow reader gets only the newest progress, before the callback")
     func slowReader() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1,"progress":true}"#)
@@ -218,7 +218,7 @@ struct CallTests {
 
     // MARK: Operators
 
-    @Test("It is listed while in flight, and can be killed")
+    @Test("A call is listed while in flight, and can be killed")
     func kill() throws {
         let client = bench.client()
         let operatorClient = bench.client()
@@ -238,7 +238,7 @@ struct CallTests {
         #expect(operatorClient.readOne()?.errorCode == "call.not_found")
     }
 
-    @Test("What happened to it is counted")
+    @Test("bridge.status reports the number of a task's calls and errors, and their duration")
     func statistics() throws {
         let client = bench.client()
         for id in 1...4 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Pages of Capacitor")
+@Suite("Capacitor pages")
 struct CapacitorTests {
     let bench = dialectBench()
     let page: FakeClient
@@ -16,7 +16,7 @@ struct CapacitorTests {
         return page.readOne()
     }
 
-    /// As its JavaScript writes a call, in its form for iOS.
+    /// Returns a call as Capacitor's JavaScript writes it on iOS.
     private func call(_ plugin: String, _ method: String, _ options: String = "{}", id: String) -> String {
         #"{"callbackId":"\#(id)","pluginId":"\#(plugin)","methodName":"\#(method)","options":\#(options),"#
             + #""type":"message"}"#
@@ -43,7 +43,7 @@ struct CapacitorTests {
                 ])
     }
 
-    @Test("get UNIMPLEMENTED for a method that there is not, and our code beside it")
+    @Test("get UNIMPLEMENTED for an unknown method, with the native error code in the data")
     func unimplemented() {
         let answer = answer(call("Camera", "shoot", id: "1"))
         #expect(answer?["success"] == false && answer?["save"] == false)
@@ -52,7 +52,7 @@ struct CapacitorTests {
         #expect(answer?["error"]?["message"]?.stringValue?.contains("Camera.shoot") == true)
     }
 
-    @Test("get events under the id of addListener, until it is removed; nothing answers either")
+    @Test("get events under the id of addListener until removeListener; neither call is answered")
     func listeners() {
         listen(to: "resume", of: "App", id: "55")
         listen(to: "resume", of: "App", id: "56")
@@ -69,7 +69,7 @@ struct CapacitorTests {
         #expect(page.session.subscriptions.isEmpty)
     }
 
-    @Test("listen to events without a dot as those of the plugin Trestle, and get retained ones at once")
+    @Test("receive events without a dot as events of the plugin Trestle, and retained events at once")
     func ownEvents() {
         let publisher = bench.client()
         publisher.send(
@@ -78,7 +78,7 @@ struct CapacitorTests {
         #expect(page.read() == [event("Trestle", 1, id: "5")])
     }
 
-    @Test("end all listeners of a plugin at once, and are answered")
+    @Test("remove all listeners of a plugin with one call, which is answered")
     func removeAll() {
         listen(to: "resume", of: "App", id: "1")
         listen(to: "pause", of: "App", id: "2")
@@ -88,7 +88,7 @@ struct CapacitorTests {
         #expect(page.read() == [event("App.More", 1, id: "3")])
     }
 
-    @Test("get an error where a listener cannot begin")
+    @Test("get an error if a listener cannot be added")
     func refusedListeners() {
         for options in ["{}", #"{"eventName":7}"#] {
             let refusal = answer(call("App", "addListener", options, id: "1"))
@@ -103,7 +103,7 @@ struct CapacitorTests {
                 == "quota.exceeded")
     }
 
-    @Test("cannot begin or end listeners with options of more than 65,536 bytes")
+    @Test("cannot add or remove listeners with options of more than 65,536 bytes")
     func longOptions() {
         for (method, member) in [("addListener", "eventName"), ("removeListener", "callbackId")] {
             func options(_ count: Int) -> String {
@@ -119,7 +119,7 @@ struct CapacitorTests {
         #expect(page.session.subscriptions.isEmpty)
     }
 
-    @Test("may have as many listeners as a session may have subscriptions")
+    @Test("have a limit of listeners, which follows from the session's limit of subscriptions")
     func quota() {
         var quotas = QuotaLimits()
         quotas.sessionSubscriptions = 10
@@ -131,7 +131,7 @@ struct CapacitorTests {
         )
     }
 
-    @Test("keep their listeners over a restart")
+    @Test("keep their listeners when the session continues in another daemon")
     func handover() throws {
         listen(to: "resume", of: "App", id: "55")
         let text = try JSONCoding.encode(bench.runtime.record(of: page.session))
@@ -143,7 +143,7 @@ struct CapacitorTests {
         #expect(line == event("App", 1, id: "55"))
     }
 
-    @Test("keep a subscription of their own beside listeners")
+    @Test("keep their own subscription when a listener for the same event is removed")
     func subscription() {
         listen(to: "resume", of: "App", id: "1")
         _ = answer(call("bridge", "subscribe", #"{"events":["App.resume"]}"#, id: "2"))
@@ -152,7 +152,7 @@ struct CapacitorTests {
         #expect(page.read() == [["event": "App.resume", "data": 1]])
     }
 
-    @Test("report errors that nobody caught as one-way calls of js.error")
+    @Test("report uncaught errors as one-way calls of js.error")
     func scriptErrors() {
         let error = #"{"message":"x is not defined","url":"https://localhost/","line":3,"col":7}"#
         page.send(#"{"type":"js.error","error":\#(error)}"#)
@@ -165,7 +165,7 @@ struct CapacitorTests {
         #expect(call?["task"] == "js.error" && call?["options"]?["line"] == 3 && call?["callbackId"] == nil)
     }
 
-    @Test("may call as their cordova plugins do, and are answered in their own form")
+    @Test("may call in the form of Cordova plugins, and are answered in Capacitor's form")
     func cordova() {
         let message = { (service: String, action: String) in
             #"{"type":"cordova","callbackId":"Device7","service":"\#(service)","action":"\#(action)","actionArgs":[1,2]}"#
@@ -179,7 +179,7 @@ struct CapacitorTests {
                 == "message.invalid")
     }
 
-    @Test("cannot listen with more than a bounded id")
+    @Test("cannot add a listener with an id above the maximum length")
     func longIDs() {
         let id = String(repeating: #"\u0041"#, count: 100)
         #expect(

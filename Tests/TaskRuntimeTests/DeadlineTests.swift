@@ -14,7 +14,7 @@ struct DeadlineTests {
         client.send(#"{"task":"work","callbackId":\#(id),"timeout":\#(timeoutMilliseconds)}"#)
     }
 
-    @Test("Calls end at their deadlines, the earliest first, whichever of them have ended before", arguments: 0..<20)
+    @Test("Calls end at their deadlines, the earliest first, also after some were answered", arguments: 0..<20)
     func order(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         let client = bench.client()
@@ -37,7 +37,7 @@ struct DeadlineTests {
         #expect(deadlines.count == 0)
     }
 
-    @Test("Of calls that end before their deadlines no more is kept than of those in flight and a few")
+    @Test("The number of stored deadlines stays proportional to the calls in flight")
     func bound() {
         let client = bench.client()
         for id in 0..<40 { begin(client, id: id, timeoutMilliseconds: 100_000) }
@@ -53,7 +53,7 @@ struct DeadlineTests {
         #expect(deadlines.keptCount == 0)
     }
 
-    @Test("A call in the place of one that ended has its own deadline")
+    @Test("A call that reuses the record of an ended call has its own deadline")
     func reusedRecord() {
         let client = bench.client()
         begin(client, id: 1, timeoutMilliseconds: 50)
@@ -69,7 +69,7 @@ struct DeadlineTests {
         #expect(client.read().map { $0["callbackId"] } == [3])
     }
 
-    @Test("Memory given back while calls are in flight keeps their deadlines")
+    @Test("Trimming memory keeps the deadlines of calls in flight")
     func trimmed() {
         let client = bench.client()
         for id in 0..<50 { begin(client, id: id, timeoutMilliseconds: 10 + id) }

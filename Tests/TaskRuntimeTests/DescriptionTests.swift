@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("What the bridge says of itself")
+@Suite("The bridge's description of itself")
 struct DescriptionTests {
     private static let point: JSON = [
         "type": "object", "required": ["x"],
@@ -25,7 +25,7 @@ struct DescriptionTests {
         return client.readOne()
     }
 
-    @Test("All tasks are described at once, each as it is by itself")
+    @Test("bridge.describe without options describes all tasks, each as if it was requested alone")
     func all() throws {
         let all = try #require(answer(#"{"task":"bridge.describe","callbackId":1}"#)?["result"]?["tasks"]?.arrayValue)
         let names = answer(#"{"task":"bridge.tasks","callbackId":1}"#)?["result"]?["tasks"]?.arrayValue
@@ -58,7 +58,7 @@ struct DescriptionTests {
         #expect(work?["x-options"] == true)
     }
 
-    @Test("Options that do not fit a manifest's schema are refused before the plugin hears of the call")
+    @Test("Options that do not match a manifest's schema are refused before the plugin receives the call")
     func checked() {
         let refusal = answer(#"{"task":"draw","options":{"x":"1"},"callbackId":1}"#)
         #expect(refusal?.errorCode == "options.invalid")
@@ -70,7 +70,7 @@ struct DescriptionTests {
         #expect(client.readOne()?["result"] == 7)
     }
 
-    @Test("A refused call is counted as the task's, with its error")
+    @Test("A refused call counts as a call and an error of its task")
     func counted() throws {
         _ = answer(#"{"task":"draw","options":3,"callbackId":1}"#)
         let statistics = bench.instance.tasks.first { $0.name == "draw" }?.statistics
@@ -87,7 +87,7 @@ struct DescriptionTests {
         return client.readOne()
     }
 
-    @Test("A client's task is described as its newest provider says, and its options are checked by that")
+    @Test("A client's task has the description of its newest provider, and its schema checks the options")
     func provided() throws {
         let (first, second) = (bench.client(), bench.client())
         #expect(register(first, #"{"scan":{"summary":"Scans.","options":{"required":["a"]}}}"#)?["result"] != nil)
@@ -106,7 +106,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "A description that is none is refused, and nothing is registered",
+        "An invalid description is refused, and nothing is registered",
         arguments: [
             (#"{"other":{}}"#, #"$.descriptions["other"]"#),
             (#"{"scan":{},"sca\u006e":{}}"#, #"$.descriptions["scan"]"#),
@@ -128,20 +128,20 @@ struct DescriptionTests {
         #expect(answer(#"{"task":"scan","callbackId":1}"#)?.errorCode == "task.not_found")
     }
 
-    @Test("A name that stands there several times is registered once")
+    @Test("A task name that is listed several times is registered once")
     func registeredOnce() throws {
         let names = Array(repeating: #""scan""#, count: 300).joined(separator: ",")
         client.send(
             #"{"task":"bridge.register","options":{"tasks":[\#(names)],"descriptions":{"scan":{"options":{"required":["a"]}}}},"callbackId":0}"#
         )
-        // More than a session may provide, were each of them one.
+        // 300 names would exceed the session's limit if each of them counted.
         #expect(client.readOne()?["result"] == ["tasks": ["scan"]])
         let task = bench.runtime.tasks.find("scan")?.provider as? ClientTask
         #expect(task?.providers.count == 1)
         #expect(client.session.registrations.count == 1)
     }
 
-    @Test("Options that there is too much to check of are refused, and never handed over")
+    @Test("Options that take too many steps to check are refused, and do not reach the provider")
     func tooMuch() throws {
         let provider = bench.client()
         let rules = (0..<3_000).map { #"{"enum":[\#($0)]}"# }.joined(separator: ",")
@@ -156,7 +156,7 @@ struct DescriptionTests {
         #expect(provider.readOne()?["task"] == "scan")
     }
 
-    @Test("Options that a schema is for have at most 65,536 bytes; without a schema, as many as a message")
+    @Test("Options with a schema have at most 65,536 bytes; options without a schema may be longer")
     func length() throws {
         let provider = bench.client()
         #expect(register(provider, #"{"scan":{"options":{"type":"string"}}}"#)?["result"] != nil)
@@ -169,7 +169,7 @@ struct DescriptionTests {
         #expect(provider.readOne()?["task"] == "scan")
     }
 
-    @Test("Patterns, names of members and all other keywords are checked before a call is handed over")
+    @Test("Patterns, member names and all other keywords are checked before the provider receives the call")
     func whole() throws {
         let provider = bench.client()
         #expect(
@@ -183,13 +183,13 @@ struct DescriptionTests {
         #expect(provider.readOne()?["task"] == "scan")
     }
 
-    @Test("A description that is too long to be kept is refused")
+    @Test("A description above the maximum length is refused")
     func tooLong() {
         let long = String(repeating: "x", count: 70_000)
         #expect(register(client, #"{"scan":{"result":{"description":"\#(long)"}}}"#)?.errorCode == "options.invalid")
     }
 
-    @Test("A description goes along where a session is handed over")
+    @Test("The handover records of a session contain its task descriptions")
     func handedOver() throws {
         #expect(register(client, #"{"scan":{"options":{"required":["a"]}}}"#)?["result"] != nil)
         let records = bench.runtime.providers(among: [client.session.number])

@@ -41,7 +41,7 @@ struct DialectProviderTests {
         #expect(bench.runtime.statistics.droppedReplies == 1)
     }
 
-    @Test("JSON-RPC errors of a provider become ours")
+    @Test("A provider's JSON-RPC errors are converted to native errors")
     func rpcProvider() throws {
         let provider = bench.client()
         let caller = bench.client()
@@ -86,7 +86,7 @@ struct DialectProviderTests {
             ])
     }
 
-    @Test("Capacitor and function calls are provided in their forms")
+    @Test("Providers that use Capacitor or function calls are called in their dialect")
     func otherProviders() throws {
         let page = bench.client()
         let caller = bench.client()
@@ -113,7 +113,7 @@ struct DialectProviderTests {
         #expect(caller.readOne() == ["callbackId": 1, "result": 9])
     }
 
-    @Test("Events come in the dialect of the subscription")
+    @Test("Events are sent in the dialect of the subscription")
     func events() {
         let clients = [
             #"{"task":"bridge.subscribe","options":{"events":["door.*"]},"callbackId":1}"#,
@@ -135,7 +135,7 @@ struct DialectProviderTests {
         #expect(clients[2].readOne()?["params"] == ["by": "ada"])
     }
 
-    @Test("A session that goes to another daemon keeps its dialects")
+    @Test("A session that is handed over to another daemon keeps its dialects")
     func handover() throws {
         let client = bench.client()
         client.send(#"{"handlerName":"bridge.subscribe","data":{"events":["e"]},"callbackId":1}"#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-/// A bench whose plugin answers tasks of its own at once: `echo` with its options, `fail` with an error.
+/// Returns a bench whose plugin answers its tasks at once: `echo` with its options, `fail` with an error.
 func dialectBench() -> Bench {
     let bench = Bench(extraTasks: [
         TaskDescription(name: "echo"), TaskDescription(name: "fail"), TaskDescription(name: "camera.scan"),
@@ -71,7 +71,7 @@ struct DialectCallTests {
         #expect(answer(#"{"task":"echo","options":1,"callbackId":1}"#) == ["callbackId": 1, "result": 1])
     }
 
-    @Test("gets its error in that dialect, with our code")
+    @Test("gets its error in that dialect, with the native error code")
     func errors() {
         let error: JSON = ["code": "door.locked", "message": "it is locked", "data": ["door": 1]]
         #expect(
@@ -107,7 +107,7 @@ struct DialectCallTests {
             ])
     }
 
-    @Test("has an id of its own: the same one in two dialects is two calls")
+    @Test("has an id of its dialect: equal ids in two dialects are two calls")
     func ids() {
         let lines = [
             #"{"task":"work","callbackId":"a"}"#, #"{"handlerName":"work","callbackId":"a"}"#,
@@ -116,7 +116,7 @@ struct DialectCallTests {
         ]
         for line in lines { #expect(task(line).isEmpty) }
         #expect(bench.host.started.count == 5)
-        // A second one in the same dialect is one too many, and does not pass for the first one's end.
+        // A second call in the same dialect is refused, and the refusal does not appear to end the first call.
         for line in lines {
             let refusal = answer(line)
             let text = refusal?.text ?? ""
@@ -159,22 +159,22 @@ struct DialectCallTests {
                 == ["callbackId": 1, "result": ["cancelled": false]])
     }
 
-    @Test("says in that dialect what is wrong with it, what was seen and what was expected")
+    @Test("that is malformed gets an error in that dialect, which names the members found and expected")
     func mismatches() {
         let bridge = answer(#"{"handlerName":7,"data":{},"callbackId":"c"}"#)
         #expect(bridge?["responseId"] == "c")
         #expect(bridge?["responseData"]?["error"]?["code"] == "message.invalid")
         let text = bridge?["responseData"]?["error"]?["message"]?.stringValue ?? ""
         #expect(text.contains("handlerName must be a string") && text.contains("handlerName, data, callbackId"))
-        // Half a message, described by the part that came.
+        // An incomplete message is answered in the dialect of the members that it has.
         #expect(answer(#"{"method":"echo","params":{},"id":3}"#)?["error"]?["code"] == -32600)
         #expect(answer(#"{"responseData":{}}"#)?["responseData"]?["error"]?["code"] == "message.invalid")
         #expect(answer(#"{"pluginId":"camera","callbackId":"c"}"#)?["success"] == false)
-        // Nothing to go by: the native dialect.
+        // A message of no known dialect is answered in the native dialect.
         #expect(answer(#"{"foo":"boo"}"#)?.errorCode == "message.invalid")
     }
 
-    @Test("is of one dialect: two at once are refused, and each is named")
+    @Test("is refused if it mixes two dialects; the error names both")
     func mixtures() {
         for (line, names) in [
             (#"{"task":"echo","handlerName":"echo","callbackId":1}"#, ["native", "WebViewJavascriptBridge"]),

@@ -4,11 +4,11 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("What a long event takes of memory")
+@Suite("Memory use of long events")
 struct EventMemoryTests {
     private let bench = Bench()
 
-    @Test("A long event is in memory once, however many receive it, and counts for each of its receivers")
+    @Test("A long event is in memory once for all receivers, and counts for each of them")
     func sharedLine() throws {
         let clients = (0..<10).map { _ in bench.client(uid: 0) }
         for client in clients {
@@ -27,7 +27,7 @@ struct EventMemoryTests {
         }
     }
 
-    @Test("An event that its receivers' user has no room for is dropped and counted, before it waits")
+    @Test("An event that exceeds the receiving user's quota of queued bytes is dropped and counted")
     func noRoom() {
         var quotas = QuotaLimits()
         quotas.user.queuedBytes = 250_000

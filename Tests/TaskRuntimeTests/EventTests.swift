@@ -16,7 +16,7 @@ struct EventTests {
         return client
     }
 
-    @Test("They reach those who subscribed to the name or to its beginning, once each and in order")
+    @Test("An event reaches each session that subscribed to its name or a prefix, once and in order")
     func delivery() {
         let exact = subscriber("a.b")
         let beginning = subscriber("a.*", "a.b")
@@ -35,7 +35,7 @@ struct EventTests {
         #expect(sender.read().map { $0["result"] } == [[:], [:]])
     }
 
-    @Test("What was unsubscribed, or whose session is gone, takes no memory any longer", arguments: [false, true])
+    @Test("A subscription is released when it is removed or its session ends", arguments: [false, true])
     func released(bySessionsEnd: Bool) {
         let client = subscriber("a.b")
         weak let subscription = client.session.subscriptions.values.first
@@ -62,7 +62,7 @@ struct EventTests {
         return client.read()
     }
 
-    @Test("The last one that was to be retained comes to later subscribers, behind the callback and once")
+    @Test("The last retained event of a name is sent to later subscribers, once and after the callback")
     func retained() {
         for options in [
             #"{"event":"door.a","data":1,"retain":true}"#, #"{"event":"lamp","data":"on","retain":true}"#,
@@ -78,16 +78,16 @@ struct EventTests {
                     ["event": "door.a", "retained": true, "data": 2],
                     ["event": "door.b", "retained": true, "data": nil],
                 ])
-        // What it had got already does not come again.
+        // A retained event that the client has received is not sent again.
         #expect(subscribe(client, "*").dropFirst() == [["event": "lamp", "retained": true, "data": "on"]])
         #expect(subscribe(client, "door.a").count == 1)
         #expect(publish(#"{"event":"door.a","forget":true}"#)?["result"] == [:])
         #expect(subscribe(bench.client(), "door.a").count == 1)
-        // Forgetting is no event; of others this one hears, too.
+        // Removing a retained event sends no event. The pattern `*` also matches events about sessions.
         #expect(client.read().allSatisfy { $0["event"]?.stringValue?.hasPrefix("session.") == true })
     }
 
-    @Test("Events are retained up to a bound in number and in bytes, and the one before stays where one is too much")
+    @Test("Retained events are limited in number and bytes; a refused event leaves the previous one in place")
     func retainedBounds() {
         for number in 0..<1_024 { #expect(publish(#"{"event":"e\#(number)","retain":true}"#)?["result"] != nil) }
         #expect(publish(#"{"event":"more","retain":true}"#)?.errorCode == "quota.exceeded")
@@ -100,7 +100,7 @@ struct EventTests {
         #expect(bench.runtime.retainedEvents.count == 1_024)
     }
 
-    @Test("Of one user so many are retained, in number and in bytes, that others find room, also in the next daemon")
+    @Test("Each user has limits for the number and bytes of retained events, also in the next daemon")
     func retainedOfUser() {
         var rule = PolicyRule(.allow, [.call, .publish, .replace], file: "50-test.toml", line: 1)
         rule.uids = [5, 6]
@@ -116,7 +116,7 @@ struct EventTests {
             #expect(
                 publish(#"{"event":"more","retain":true}"#, uid: 5, at: daemon)?["error"]?["data"]
                     == ["quota": "retained_events", "limit": 256, "of": "uid 5"])
-            // Another one's event takes the place of one of these, and makes room.
+            // Another user's event replaces one of these events, and so makes room for this user.
             #expect(publish(#"{"event":"e0","retain":true}"#, uid: 6, at: daemon)?["result"] != nil)
             #expect(publish(#"{"event":"more","retain":true}"#, uid: 5, at: daemon)?["result"] != nil)
             let text = String(repeating: "x", count: 1 << 20)
@@ -127,7 +127,7 @@ struct EventTests {
         }
     }
 
-    @Test("An event that is published as retained says so to those who listen already, and another one does not")
+    @Test("Current subscribers see whether an event was published as retained")
     func retainedLive() {
         let client = bench.client()
         #expect(subscribe(client, "lamp").count == 1)
@@ -136,7 +136,7 @@ struct EventTests {
         #expect(client.read() == [["event": "lamp", "retained": true, "data": 1], ["event": "lamp", "data": 2]])
     }
 
-    @Test("Retained events go on with another daemon")
+    @Test("Retained events are passed on to another daemon")
     func retainedElsewhere() {
         _ = publish(#"{"event":"lamp","data":["on"],"retain":true}"#)
         let next = Bench()
@@ -145,7 +145,7 @@ struct EventTests {
         #expect(subscribe(client, "lamp").last == ["event": "lamp", "retained": true, "data": ["on"]])
     }
 
-    @Test("Who unsubscribed hears nothing more")
+    @Test("A client receives no more events of a name that it has unsubscribed from")
     func unsubscribe() {
         let client = subscriber("a", "b")
         client.send(#"{"task":"bridge.unsubscribe","options":{"events":["a"]},"callbackId":1}"#)
@@ -155,7 +155,7 @@ struct EventTests {
         #expect(client.read().map { $0["event"] } == ["b"])
     }
 
-    @Test("A pattern with a star anywhere but at its end is refused", arguments: ["", "*.a", "a*b", "**"])
+    @Test("A pattern that is empty or has a star before its end is refused", arguments: ["", "*.a", "a*b", "**"])
     func badPatterns(pattern: String) {
         let client = bench.client()
         client.send(#"{"task":"bridge.subscribe","options":{"events":["ok","\#(pattern)"]},"callbackId":1}"#)
@@ -165,7 +165,7 @@ struct EventTests {
     }
 
     @Test(
-        "A name with other characters than the few that are allowed is refused, published or listened to",
+        "A name that is too long or has characters that are not allowed cannot be published or subscribed to",
         arguments: ["$(id)", "a b", "a;b", "é", "\u{212A}", "a\u{7F}", "\u{202E}a", String(repeating: "a", count: 129)])
     func badNames(name: String) {
         let client = bench.client()
@@ -186,7 +186,7 @@ struct EventTests {
         #expect(bench.runtime.retainedEvents == [])
     }
 
-    @Test("Of too many patterns none is added")
+    @Test("A subscription with too many patterns adds none of them")
     func tooManyPatterns() {
         let client = subscriber("first")
         let names = (0..<256).map { "\"more.\($0)\"" }.joined(separator: ",")
@@ -197,7 +197,7 @@ struct EventTests {
     }
 
     @Test(
-        "What the daemon and its plugins say, nobody else can",
+        "A client cannot publish events of the daemon and its plugins",
         arguments: ["session.closed", "daemon.draining", "daemon.reloaded", "plugin.started", "work.done"])
     func reservedNames(name: String) {
         let client = subscriber("*")
@@ -209,7 +209,7 @@ struct EventTests {
         }
     }
 
-    @Test("A slow reader misses the oldest, is notified how many, and gets the rest in order")
+    @Test("A slow reader loses the oldest events, gets their number, and then the rest in order")
     func slowReader() {
         var limits = RuntimeLimits()
         limits.queuedEvents = 10
@@ -227,7 +227,7 @@ struct EventTests {
         #expect(bench.runtime.statistics.droppedEvents == 15)
     }
 
-    @Test("What waits for a slow reader is bounded in bytes too")
+    @Test("The event queue of a slow reader is also limited in bytes")
     func boundedBytes() {
         var queue = EventQueue()
         var limits = RuntimeLimits()
@@ -245,7 +245,7 @@ struct EventTests {
         return EventLine(tail: SharedLine(output))
     }
 
-    @Test("Some events go to the named sessions only, asked for or not")
+    @Test("An event for named sessions reaches only them, and only if they subscribed or it is direct")
     func namedSessions() {
         let listener = subscriber("e")
         let other = subscriber("e")
@@ -261,7 +261,7 @@ struct EventTests {
         #expect(other.read().isEmpty)
     }
 
-    @Test("Of many named sessions those get an event that subscribed to it")
+    @Test("Among many named sessions, only subscribers get an event that is not direct")
     func manyNamedSessions() {
         let listeners = (0..<10).map { _ in subscriber("e", "e*") }
         let others = (0..<10).map { _ in subscriber("f") }
@@ -273,7 +273,7 @@ struct EventTests {
         #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
     }
 
-    @Test("Sessions that open and close are published, and plugins are notified of them and of their pages")
+    @Test("Opening and closing of sessions is published; plugins are also notified of changes of pages")
     func lifecycle() {
         let watcher = subscriber("session.*")
         let client = bench.client()
@@ -284,7 +284,7 @@ struct EventTests {
         #expect(changes == [.opened, .background, .closed])
     }
 
-    @Test("An event to sessions that are named again and again reaches each of them once")
+    @Test("A session that is named several times as a receiver gets the event once")
     func repeatedReceivers() {
         let client = bench.client()
         let numbers = Array(repeating: client.session.number, count: 1_000)

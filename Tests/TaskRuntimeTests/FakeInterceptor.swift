@@ -4,12 +4,12 @@ import TestSupport
 
 @testable import TaskRuntime
 
-/// A plugin with one interceptor, whose decisions are the test's.
+/// A plugin with one interceptor. The test makes its decisions.
 final class FakeInterceptor {
     let host = FakeHost()
     let bench: Bench
     private(set) var instance: PluginInstance! = nil  // set before init returns
-    /// - Parameter decision: decides each question at once; nil: they wait for ``decide(_:_:)``.
+    /// - Parameter decision: Decides each question at once; `nil` leaves the decisions to ``decide(_:_:)``.
     init(
         _ bench: Bench, _ name: String, _ tasks: [String], onFailure: InterceptorFailure = .refuse,
         decision: ((JSON) -> String)? = nil
@@ -25,7 +25,7 @@ final class FakeInterceptor {
         }
     }
 
-    /// The questions so far.
+    /// The questions that the interceptor has received.
     var questions: [JSON] { host.started.map { (try? JSON(parsing: $0.options)) ?? .null } }
 
     func decide(_ index: Int, _ decision: String) {
@@ -34,7 +34,7 @@ final class FakeInterceptor {
 
     func fail(_ index: Int, _ error: BridgeError) { instance.fail(host.started[index].handle, error) }
 
-    /// Calls a task while a question is open, on its behalf or in the plugin's own name; returns the outcome.
+    /// Calls a task on behalf of an open question, or in the plugin's own name if `question` is `nil`.
     func call(_ task: String, _ options: String = "{}", behind question: Int?) -> Outcomes {
         let outcomes = Outcomes()
         Array(task.utf8).withUnsafeBytes { name in
@@ -57,7 +57,7 @@ final class FakeInterceptor {
 
     final class Outcomes { var all: [String] = [] }
 
-    /// What `bridge.status` says of it.
+    /// The interceptor's entry in `bridge.status`; `nil` if there is none.
     var report: JSON? {
         let client = bench.client()
         client.send(#"{"task":"bridge.status","callbackId":1}"#)

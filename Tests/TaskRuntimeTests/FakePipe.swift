@@ -3,15 +3,15 @@ import BridgeMessage
 
 @testable import TaskRuntime
 
-/// A pipe without the system. What the test does with the ends that were given away stands here.
+/// A pipe without system calls. It records the ends that were given away and the bytes that were written.
 final class FakePipe: StreamPipe {
     let events: StreamPipeEvents
     private(set) var given: [StreamSide] = []
-    /// How many bytes the daemon wants of the writer's end.
+    /// The number of bytes that the daemon requested from the writer's end.
     private(set) var wantedBytes = 0
-    /// What came for the reader's end.
+    /// The bytes that were written to the reader's end.
     private(set) var received: [UInt8] = []
-    /// How many bytes the reader's end takes.
+    /// The number of bytes that the reader's end still accepts.
     var roomBytes = 64 << 10
     private(set) var isClosed = false
 
@@ -35,10 +35,10 @@ final class FakePipe: StreamPipe {
     func close() { isClosed = true }
 }
 
-/// Pipes of a runtime in a test, in the order in which they were made.
+/// The pipes of a test's runtime, in the order of their creation.
 final class FakePipes {
     private(set) var made: [FakePipe] = []
-    /// Why none can be made; nil: it can.
+    /// The error for the creation of a pipe; `nil` if the creation succeeds.
     var refusal: BridgeError?
 
     init(_ bench: Bench) {
@@ -51,9 +51,9 @@ final class FakePipes {
     }
 }
 
-/// A peer that gets descriptors.
+/// A peer that receives descriptors.
 final class FakeReceiver: DescriptorReceiver {
-    /// What it has not received, as the runtime sees it.
+    /// The number of passed descriptors that the peer has not received yet.
     var unreadDescriptors = 0
     private(set) var passedCount = 0
 

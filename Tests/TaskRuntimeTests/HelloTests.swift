@@ -4,11 +4,11 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Getting to know each other")
+@Suite("bridge.hello and other tasks about the daemon")
 struct HelloTests {
     let bench = Bench()
 
-    @Test("Hello returns protocol, session, daemon and limits, and what the client said is listed")
+    @Test("bridge.hello returns protocol, session, daemon and limits; bridge.sessions lists the client's data")
     func hello() throws {
         let client = bench.client()
         client.send(
@@ -28,7 +28,7 @@ struct HelloTests {
         #expect(session["uid"] == 0)
     }
 
-    @Test("An origin is named once; without one the session is local")
+    @Test("A session cannot change its origin; without an origin it is local")
     func origin() {
         let client = bench.client()
         #expect(client.session.origin == "local")
@@ -39,7 +39,7 @@ struct HelloTests {
         #expect(client.session.origin == "a")
     }
 
-    @Test("Options that do not fit are reported by path, expectation and finding")
+    @Test("Errors for invalid options contain the path, the expected type and the actual value")
     func invalidOptions() {
         let client = bench.client()
         client.send(#"{"task":"bridge.describe","options":{"task":7},"callbackId":1}"#)
@@ -51,7 +51,7 @@ struct HelloTests {
         #expect(data[2]?["path"] == "$")
     }
 
-    @Test("The list of tasks is what the caller may call, and each can be described")
+    @Test("bridge.tasks lists the tasks that the caller may call, and each can be described")
     func tasks() throws {
         let client = bench.client()
         client.send(#"{"task":"bridge.tasks","callbackId":1}"#)
@@ -70,7 +70,7 @@ struct HelloTests {
         #expect(client.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("Ping answers the clocks")
+    @Test("bridge.ping returns the monotonic and the wall clock")
     func ping() throws {
         let client = bench.client()
         client.send(#"{"task":"bridge.ping","callbackId":1}"#)

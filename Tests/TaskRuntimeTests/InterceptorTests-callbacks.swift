@@ -20,7 +20,7 @@ extension InterceptorTests {
     }
 
     @Test(
-        "What is no decision is the interceptor's failure, and says what is wrong",
+        "An invalid decision is a failure of the interceptor; the error states what is invalid",
         arguments: [
             ("{}", "it has none of pass, options, task, result and error"),
             (#"{"pass":true,"result":1}"#, "it has several of"), (#"{"pass":false}"#, "pass is not true"),
@@ -52,7 +52,7 @@ extension InterceptorTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("A decision of more members than one has is refused, and is not read to its end")
+    @Test("A decision with too many members is refused without being read to its end")
     func members() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -71,7 +71,7 @@ extension InterceptorTests {
     }
 
     @Test(
-        "Decisions of random bytes and of cut and mixed good ones end the call once each",
+        "Decisions with random changed bytes end the call exactly once",
         arguments: 0..<40 as Range<UInt64>)
     func mutated(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -96,7 +96,7 @@ extension InterceptorTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("Calls that are sent to and fro between tasks come to an end")
+    @Test("A call that interceptors redirect in a circle starts, and each interceptor is asked once")
     func loops() {
         let there = FakeInterceptor(bench, "there", ["work"]) { _ in #"{"task":"slow"}"# }
         let back = FakeInterceptor(bench, "back", ["slow"]) { _ in #"{"task":"work"}"# }

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskRuntime
 
 extension InterceptorTests {
-    @Test("What its plugin calls to decide is not shown to it again, and it can keep the result")
+    @Test("A call that an interceptor makes to decide is not passed to it again, and it can use the result")
     func cache() {
         let other = FakeInterceptor(bench, "other", ["work"]) { _ in #"{"pass":true}"# }
         let one = FakeInterceptor(bench, "cache", ["work"])
@@ -19,13 +19,13 @@ extension InterceptorTests {
         #expect(inner.all == ["\"fresh\""])
         one.decide(0, #"{"result":"fresh"}"#)
         #expect(client.read() == [["callbackId": 1, "result": "fresh"]])
-        // Each has seen the call once: those before as it was asked about, those behind as it was made.
+        // Each was asked once: `outer` and `one` about the client's call, `other` about the inner call.
         #expect([outer, one, other].map { $0.questions.count } == [1, 1, 1])
     }
 
-    @Test("What another task calls on behalf of such a call comes back to none that waits for it")
+    @Test("A nested call on behalf of a decision is not passed to the interceptor that makes the decision")
     func deepLoop() {
-        // The interceptor calls slow, which calls work, which is intercepted by it.
+        // The interceptor calls slow, which calls work, which the interceptor intercepts.
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
         client.send(#"{"task":"work","options":1,"callbackId":1}"#)
@@ -44,7 +44,7 @@ extension InterceptorTests {
         #expect(one.questions.count == 1)
     }
 
-    @Test("A plugin's calls are intercepted; those that it makes in its own name not by itself")
+    @Test("A plugin's calls are intercepted, but calls in its own name not by its own interceptors")
     func pluginCalls() {
         let one = FakeInterceptor(bench, "look", ["work"]) { _ in #"{"result":"seen"}"# }
         let other = FakeInterceptor(bench, "other", ["slow"])
@@ -55,7 +55,7 @@ extension InterceptorTests {
         #expect(own.all == ["1"])
     }
 
-    @Test("When the call ends, so do the question and what was called to answer it")
+    @Test("When a call ends, its open question and the calls made to answer it are cancelled")
     func cancelled() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -72,7 +72,7 @@ extension InterceptorTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("A client that leaves ends the question as well")
+    @Test("When a client disconnects, the questions about its calls are cancelled")
     func gone() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -82,7 +82,7 @@ extension InterceptorTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("One that never decides is ended by the call's deadline, which counts from the beginning")
+    @Test("A call ends at its deadline if the interceptor does not decide; the decision's time counts")
     func deadline() {
         let one = FakeInterceptor(bench, "look", ["quick"], onFailure: .pass)
         let client = bench.client()
@@ -101,7 +101,7 @@ extension InterceptorTests {
         #expect(client.readOne()?["error"]?["message"] == "quick did not answer before the call's deadline")
     }
 
-    @Test("Progress of the task reaches the caller, and so does the interceptor's own")
+    @Test("The caller gets the progress of the interceptor and of the task")
     func progress() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -117,7 +117,7 @@ extension InterceptorTests {
             ])
     }
 
-    @Test("One-way calls are shown as such, and go on")
+    @Test("The question about a one-way call states that it is one-way, and the decision takes effect")
     func oneWay() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -131,7 +131,7 @@ extension InterceptorTests {
         #expect(bench.runtime.calls.count == 0 && client.session.callsInFlight == 0)
     }
 
-    @Test("Other dialects are answered in their own form, under the name that the caller used")
+    @Test("Intercepted calls in other dialects are answered in that dialect, with the name that the caller used")
     func dialects() throws {
         let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan")])
         let one = FakeInterceptor(bench, "look", ["camera.scan"])
@@ -159,7 +159,7 @@ extension InterceptorTests {
         #expect(batch[0]["error"]?["message"] == "No." && batch[1]["result"] == 1)
     }
 
-    @Test("Who may not call the other task is not redirected to it, and gets the interceptor's name")
+    @Test("A redirect to a task that the caller may not call is refused; the error names the interceptor")
     func permission() throws {
         let one = FakeInterceptor(bench, "look", ["work"])
         let work = try #require(bench.runtime.tasks.find("work"))

@@ -7,7 +7,7 @@ import Testing
 
 extension InterceptorTests {
     @Test(
-        "Where one fails, the call ends with the failure, or goes on without, as the interceptor said",
+        "If an interceptor fails, the call fails or continues without it, as onFailure specifies",
         arguments: [ErrorCode.pluginCrashed, .pluginUnavailable, .replyMissing, .internal, .taskNotFound])
     func failures(code: ErrorCode) {
         let strict = FakeInterceptor(bench, "strict", ["work"], onFailure: .refuse)
@@ -29,7 +29,7 @@ extension InterceptorTests {
         #expect(strict.report?["failed"] == 1 && lax.report?["failed"] == 1)
     }
 
-    @Test("While its process is started again, calls wait for one that must be asked, and pass by one that need not")
+    @Test("While a plugin restarts, calls wait for its interceptor if onFailure is refuse, and skip it if pass")
     func restarting() {
         let strict = FakeInterceptor(bench, "strict", ["work"], onFailure: .refuse)
         let lax = FakeInterceptor(bench, "lax", ["slow"], onFailure: .pass)
@@ -56,7 +56,7 @@ extension InterceptorTests {
         #expect(client.readOne()?.errorCode == "plugin.unavailable")
     }
 
-    @Test("A process that ends while it decides loses the question, once")
+    @Test("If the process ends while it decides and onFailure is pass, the call continues, once")
     func crashWhileAsked() {
         let one = FakeInterceptor(bench, "look", ["work"], onFailure: .pass)
         let client = bench.client()
@@ -68,7 +68,7 @@ extension InterceptorTests {
         #expect(client.read() == [["callbackId": 1, "result": 1]])
     }
 
-    @Test("A plugin that stops is asked no more; what it was asked ends as its failure says")
+    @Test("A closed plugin gets no more questions; its open questions end as onFailure specifies")
     func stopped() {
         let strict = FakeInterceptor(bench, "strict", ["work"], onFailure: .refuse)
         let lax = FakeInterceptor(bench, "lax", ["slow"], onFailure: .pass)
@@ -84,7 +84,7 @@ extension InterceptorTests {
         #expect(bench.runtime.tasks.find("work")?.interceptors == nil)
     }
 
-    @Test("A plugin whose task is asked about may stop: its calls end")
+    @Test("If the plugin of a task closes during a decision, the call ends with plugin.unavailable")
     func taskStopped() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -95,7 +95,7 @@ extension InterceptorTests {
         #expect(bench.host.started.isEmpty && bench.runtime.calls.count == 0)
     }
 
-    @Test("The daemon drains: a call that is asked about is waited for, and goes on")
+    @Test("Draining waits for a call whose interceptor decides, and the call continues")
     func drain() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskRuntime
 
 extension InterceptorTests {
-    @Test("Exactly one callback each, whatever interceptors decide and when", arguments: 0..<40 as Range<UInt64>)
+    @Test("Each call gets one callback, with random decisions at random times", arguments: 0..<40 as Range<UInt64>)
     func law(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let interceptors = [

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskRuntime
 
 extension InterceptorTests {
-    @Test("A session's calls to a plugin begin in the order in which they came, whatever is decided first")
+    @Test("A session's calls to a plugin start in the order of arrival, in any order of decisions")
     func order() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -23,7 +23,7 @@ extension InterceptorTests {
         #expect(bench.host.started.map(\.options) == ["4", "1", "2", "3"])
     }
 
-    @Test("Calls that are answered, or end, hold up none behind them")
+    @Test("Calls that an interceptor answers, or that end, do not delay later calls")
     func orderOfAnswers() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -38,7 +38,7 @@ extension InterceptorTests {
         #expect(Set(bench.host.started.map(\.options)) == ["3", "4"])
     }
 
-    @Test("What an interceptor calls to decide waits behind none of the calls that wait for it")
+    @Test("A call that an interceptor makes to decide does not wait behind calls that wait for the decision")
     func orderOfInnerCalls() {
         let one = FakeInterceptor(bench, "look", ["one"])
         let client = bench.client()
@@ -53,9 +53,9 @@ extension InterceptorTests {
         #expect(bench.host.started.map(\.options) == ["1", "2"])
     }
 
-    // MARK: Which tasks
+    // MARK: Intercepted tasks
 
-    @Test("A plugin may say when it has started which tasks its interceptors are for")
+    @Test("A plugin can set the tasks of its interceptors after it has started")
     func patterns() throws {
         let one = FakeInterceptor(bench, "look", []) { _ in #"{"result":1}"# }
         let client = bench.client()
@@ -75,7 +75,7 @@ extension InterceptorTests {
     }
 
     @Test(
-        "A manifest with an interceptor that makes no sense is refused",
+        "A manifest with an invalid interceptor is refused",
         arguments: [
             (#"{"name":"","summary":"a","tasks":[]}"#, "has no name"),
             (#"{"name":"a","summary":"a","tasks":["*b"]}"#, "expected the name of a task"),
@@ -89,9 +89,9 @@ extension InterceptorTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    // MARK: Explaining itself
+    // MARK: Diagnostics
 
-    @Test("The traffic shows who was asked and what was decided; the question itself is no call of anybody's")
+    @Test("The traffic monitor shows the question and the decision, but not the question as a call")
     func traffic() throws {
         let watcher = bench.client()
         watcher.send(#"{"task":"bridge.monitor","callbackId":"m"}"#)
@@ -109,7 +109,7 @@ extension InterceptorTests {
         #expect(Set(lines.map { $0["call"] }).count == 1)
     }
 
-    @Test("bridge.calls shows who has the call in hand, and one call only")
+    @Test("bridge.calls lists an intercepted call once, with the interceptor that decides")
     func calls() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()

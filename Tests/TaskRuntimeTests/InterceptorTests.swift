@@ -9,9 +9,9 @@ import Testing
 struct InterceptorTests {
     let bench = Bench()
 
-    // MARK: What they decide
+    // MARK: Decisions
 
-    @Test("One is shown the call, with task, options and caller, and passes it on as it came")
+    @Test("An interceptor gets the task and the options of a call, and can pass the call on unchanged")
     func pass() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client(uid: 900)
@@ -25,7 +25,7 @@ struct InterceptorTests {
         #expect(one.report?["asked"] == 1 && one.report?["passed"] == 1)
     }
 
-    @Test("A call of a task that none of them is for goes to it at once")
+    @Test("A call of a task without interceptors starts at once")
     func others() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -34,7 +34,7 @@ struct InterceptorTests {
         #expect(bench.runtime.tasks.find("slow")?.interceptors == nil)
     }
 
-    @Test("It rewrites options; what the task gets is one line")
+    @Test("An interceptor can rewrite options; the task gets them as one line")
     func rewrite() {
         let one = FakeInterceptor(bench, "look", ["work"]) { _ in "{\"options\":{\"b\":\n2}}" }
         let client = bench.client()
@@ -45,7 +45,7 @@ struct InterceptorTests {
         #expect(one.report?["rewrote"] == 1)
     }
 
-    @Test("Rewritten options are checked as the caller's are, and only those that arrive")
+    @Test("Options are checked against the schema only after they were rewritten")
     func checked() {
         let schema: JSON = ["type": "object", "required": ["n"]]
         let bench = Bench(extraTasks: [TaskDescription(name: "strict", schemas: TaskSchemas(options: schema))])
@@ -60,7 +60,7 @@ struct InterceptorTests {
         #expect(one.questions.count == 2 && bench.host.started.count == 1)
     }
 
-    @Test("It answers: the task never hears of the call")
+    @Test("An interceptor can answer a call; the task does not receive it")
     func answer() {
         let one = FakeInterceptor(bench, "look", ["work"]) { _ in "{\"result\":{\"known\":\n[1]}}" }
         let client = bench.client()
@@ -70,7 +70,7 @@ struct InterceptorTests {
         #expect(one.report?["answered"] == 1)
     }
 
-    @Test("It refuses, by a decision or by failing on purpose: the caller gets that error, untouched")
+    @Test("An interceptor can refuse by a decision or an error; the caller gets that error unchanged")
     func refuse() {
         let one = FakeInterceptor(bench, "look", ["work"])
         let client = bench.client()
@@ -88,7 +88,7 @@ struct InterceptorTests {
         #expect(one.report?["refused"] == 3 && one.report?["failed"] == 0)
     }
 
-    @Test("It redirects: the call becomes one of the other task, with its own options or others")
+    @Test("An interceptor can redirect a call to another task, with the same or other options")
     func redirect() {
         let one = FakeInterceptor(bench, "look", ["work"]) {
             $0["options"] == 1 ? #"{"task":"slow"}"# : #"{"task":"slow","options":[3]}"#
@@ -110,7 +110,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("Options that it makes longer, or takes to another task, are no longer than the task takes")
+    @Test("The limit of a task's options also applies to rewritten and redirected options")
     func lengthOfOptions() {
         let long = "\"" + String(repeating: "x", count: 70_000) + "\""
         let one = FakeInterceptor(bench, "look", ["work", "slow"]) {
@@ -127,7 +127,7 @@ struct InterceptorTests {
         #expect(one.report?["redirected"] == 1)
     }
 
-    @Test("A redirect to a task that does not exist, or that the caller may not call, says who redirected")
+    @Test("A redirect to a task that does not exist is an error that names the interceptor")
     func badRedirect() {
         let bench = Bench()
         _ = FakeInterceptor(bench, "look", ["work"]) {
@@ -143,7 +143,7 @@ struct InterceptorTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("Several are asked one after the other, the one that was registered last first")
+    @Test("Several interceptors are asked one after the other, the last registered first")
     func several() {
         let first = FakeInterceptor(bench, "first", ["wo*"])
         let second = FakeInterceptor(bench, "second", ["*"])
@@ -163,7 +163,7 @@ struct InterceptorTests {
                 == ["name": "first.all", "plugin": "first", "summary": "Looks at calls.", "onFailure": "refuse"])
     }
 
-    @Test("Tasks that come later are intercepted, too, and a client's")
+    @Test("Tasks that are added later are intercepted, as are tasks of clients")
     func laterTasks() throws {
         let one = FakeInterceptor(bench, "look", ["scan", "late"])
         let provider = bench.client()
@@ -189,7 +189,7 @@ struct InterceptorTests {
         #expect(client.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("The daemon's own tasks and private ones are shown to none")
+    @Test("The daemon's own tasks and private tasks are not intercepted")
     func hidden() {
         let bench = Bench(extraTasks: [TaskDescription(name: "secret", isPrivate: true)])
         let one = FakeInterceptor(bench, "look", ["*"])

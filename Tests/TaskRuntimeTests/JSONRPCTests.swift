@@ -11,7 +11,7 @@ struct JSONRPCTests {
 
     init() {
         client = bench.client()
-        // From here on the connection has spoken JSON-RPC, and nothing else.
+        // From here on, the connection has used only JSON-RPC.
         client.send(#"{"jsonrpc":"2.0","method":"echo","id":0}"#)
         _ = client.read()
     }
@@ -38,7 +38,7 @@ struct JSONRPCTests {
                 == ["jsonrpc": "2.0", "id": 2, "result": -19])
     }
 
-    @Test("Required parameters by position come before optional ones, whatever the schema's order is")
+    @Test("Required positional parameters come before optional ones, in any order of the schema")
     func required() {
         let schema = #"{"properties":{"a":{},"b":{},"c":{},"d":{}},"required":["d","b"]}"#
         let provider = bench.client()
@@ -131,9 +131,9 @@ struct JSONRPCTests {
         #expect(client.read().isEmpty)
     }
 
-    // What the examples leave open.
+    // Cases that the examples do not cover.
 
-    @Test("A batch is answered once all of its calls have ended, whenever that is")
+    @Test("A batch is answered once all of its calls have ended")
     func lateBatch() {
         client.send(
             #"[{"jsonrpc":"2.0","method":"work","id":1},{"jsonrpc":"2.0","method":"work","id":2},{"jsonrpc":"2.0","method":"echo","id":3}]"#
@@ -149,7 +149,7 @@ struct JSONRPCTests {
         #expect(answers.last?["error"]?["data"]?["code"] == "call.timeout")
     }
 
-    @Test("A batch whose results are more than may wait is answered all the same, with errors for the rest")
+    @Test("A batch whose results exceed the limit of unread bytes is answered with errors for the rest")
     func largeBatch() {
         var limits = RuntimeLimits()
         limits.unreadBytes = 4_096
@@ -169,7 +169,7 @@ struct JSONRPCTests {
     }
 
     @Test(
-        "Ids are handed back as they came",
+        "Ids are returned unchanged",
         arguments: [#""""#, #""é\n""#, "1.5", "-0", "1e3", "null", "123456789012345678901"])
     func ids(id: String) {
         client.send(#"{"jsonrpc":"2.0","method":"echo","id":\#(id)}"#)
@@ -187,7 +187,7 @@ struct JSONRPCTests {
         ])
     func refused(line: String) { #expect(answer(line)?["error"]?["code"] == -32600) }
 
-    /// A client that provides the task `pay`, which it says to have these options.
+    /// Returns a client that provides the task `pay` with the given options.
     private func payee(_ bench: Bench, uid: UInt32, _ options: String...) -> FakeClient {
         let client = bench.client(uid: uid)
         let properties = options.map { #""\#($0)":{"type":"string"}"# }.joined(separator: ",")
@@ -202,7 +202,7 @@ struct JSONRPCTests {
         Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, verbs, file: "p.toml", line: 1)])
     }
 
-    @Test("Only the provider that gets a call names its positional parameters, also where another registered later")
+    @Test("Positional parameters get the names of the provider that gets the call, not of a later provider")
     func namer() {
         let bench = Bench()
         bench.runtime.apply(Self.everybody(.call, .register))
@@ -219,7 +219,7 @@ struct JSONRPCTests {
         #expect(described?["describedBy"] == ["session": .number(session), "uid": 1000])
         #expect(described?["summary"] == "1000 pays.")
         #expect(described?["options"]?["properties"]?.objectValue?.map(\.key) == ["from", "to"])
-        // Nobody may serve a third one: nothing is described to that.
+        // No provider may serve the third user, so this user gets no description.
         let third = describe(bench.client(uid: 1002))
         #expect(third?["describedBy"] == .null && third?["options"] == true)
         #expect(third?["summary"] == "Provided by a client.")
@@ -232,7 +232,7 @@ struct JSONRPCTests {
         #expect(summary(bench.client(uid: 1002)) == "Provided by a client.")
     }
 
-    @Test("Who has named the parameters gets the call, also where another would when interceptors have been asked")
+    @Test("The provider that named the parameters gets the call, even if another one registers during a decision")
     func namerBehindInterceptor() throws {
         let bench = Bench()
         bench.runtime.apply(Self.everybody(.call, .register, .serve))
@@ -251,7 +251,7 @@ struct JSONRPCTests {
         #expect(caller.read().last?["error"]?["data"]?["code"] != nil)
     }
 
-    @Test("More positional parameters than a task has names are its options' fault")
+    @Test("More positional parameters than a task has names are answered with the error for invalid options")
     func tooMany() {
         let refusal = answer(#"{"jsonrpc":"2.0","method":"subtract","params":[1,2,3],"id":1}"#)
         #expect(refusal?["error"]?["code"] == -32602)
@@ -259,7 +259,7 @@ struct JSONRPCTests {
         #expect(answer(#"{"jsonrpc":"2.0","method":"subtract","params":[7],"id":1}"#)?["result"] == 7)
     }
 
-    @Test("A call waits until its options' names are known; cancelled meanwhile, it is not begun")
+    @Test("A call waits until its parameter names are available; a call cancelled meanwhile does not start")
     func describedLate() throws {
         let bench = Bench()
         let client = bench.client()
@@ -277,13 +277,13 @@ struct JSONRPCTests {
         #expect(answers.last?["result"] == 36)
     }
 
-    @Test("A connection that has spoken anything else too gets the native form for what cannot be read")
+    @Test("A connection that has also used another dialect gets native errors for unreadable messages")
     func mixedConnection() {
         client.send(#"{"task":"echo","callbackId":1}"#)
         _ = client.read()
         #expect(answer("nonsense")?["callbackId"] == .null)
         #expect(answer("[1]")?.errorCode == "message.invalid")
-        // A batch that begins with JSON-RPC is one nevertheless, and so is what is no message in it.
+        // A batch that begins with JSON-RPC is answered as JSON-RPC, also for elements that are not messages.
         let batch = answer(#"[{"jsonrpc":"2.0","method":"echo","id":1},7]"#)?.arrayValue
         #expect(batch?.count == 2)
         #expect(batch?.last?["error"]?["code"] == -32600)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Descriptions of tasks that take long are read in the lane")
+@Suite("Long task descriptions are parsed in the lane")
 struct LaneRegistrationTests {
     private let lane = ManualLane()
     private let bench: Bench
@@ -27,7 +27,7 @@ struct LaneRegistrationTests {
                 + #""callbackId":"r"}"#)
     }
 
-    @Test("Short descriptions are read at once, unless they have a pattern, which may be large")
+    @Test("Short descriptions are parsed at once, unless they contain a pattern, which may be large")
     func short() {
         let client = bench.client()
         register(client, [#"{"type":"object"}"#])
@@ -40,7 +40,7 @@ struct LaneRegistrationTests {
         }
     }
 
-    @Test("One description after the other is read, and all tasks are entered at the end")
+    @Test("Descriptions are parsed one after the other, and all tasks are registered at the end")
     func several() {
         let client = bench.client(uid: 0)
         register(client, [Self.long, "{}", Self.long])
@@ -56,17 +56,17 @@ struct LaneRegistrationTests {
         #expect(client.session.account.queuedBytes == 0)
     }
 
-    @Test("A registration that is read in the lane is not run again before that is done")
+    @Test("A registration that waits for the lane does not continue before the lane has finished")
     func parked() {
         let client = bench.client()
         register(client, [Self.long])
         #expect(announced.accounts.isEmpty)
         #expect(client.session.account.steps.jobs.isEmpty)
-        // A job of another session of the user goes on meanwhile.
+        // A job of another session of the user continues meanwhile.
         let other = bench.client()
         register(other, ["{}"])
         #expect(other.readOne()?["result"] != nil)
-        // Where the user's share is used up, it waits for the next one.
+        // If the user's share is used up, the registration waits for the next share.
         bench.runtime.turnShare = { 0 }
         lane.runAll()
         #expect(client.read().isEmpty)
@@ -76,7 +76,7 @@ struct LaneRegistrationTests {
         #expect(client.transport.releases == 1)
     }
 
-    @Test("A bad description refuses all of them, and quotas are asked again at the end")
+    @Test("An invalid description refuses the whole registration, and quotas are checked again at the end")
     func refused() {
         let client = bench.client()
         register(client, [Self.long, #"{"type":7,"pattern":"x"}"#])
@@ -94,7 +94,7 @@ struct LaneRegistrationTests {
         #expect(bench.runtime.tasks.find("t0") == nil)
     }
 
-    @Test("A registration whose session ends its input meanwhile is refused, and enters nothing")
+    @Test("A registration whose session ends its input meanwhile is refused, and registers nothing")
     func endedInput() {
         let client = bench.client()
         register(client, [Self.long])
@@ -105,11 +105,11 @@ struct LaneRegistrationTests {
         #expect(answers.map { $0["callbackId"] } == ["r"] && answers.first?.errorCode == "session.closed")
         #expect(bench.runtime.tasks.find("t0") == nil)
         #expect(bench.runtime.callsInFlight == 0)
-        // Nothing is left to be answered.
+        // All answers have been sent.
         #expect(client.transport.isToBeClosed)
     }
 
-    @Test("A registration whose call or session ends meanwhile enters nothing", arguments: [true, false])
+    @Test("A registration whose call or session ends meanwhile registers nothing", arguments: [true, false])
     func ended(isTimeout: Bool) {
         let client = bench.client()
         register(client, [Self.long, Self.long])
@@ -128,7 +128,7 @@ struct LaneRegistrationTests {
     }
 
     @Test(
-        "What was read for registrations that wait for more counts for their user, and is given back",
+        "Parsed descriptions of unfinished registrations count for their user, and are released at the end",
         arguments: [true, false])
     func pending(isHungUp: Bool) {
         let rule = PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1)
@@ -138,7 +138,7 @@ struct LaneRegistrationTests {
         let account = clients[0].session.account
         for client in clients { register(client, [schema, schema, schema, schema]) }
         var maximum = 0
-        // The last description of each is never read.
+        // Stops before the last description of each client is parsed.
         for _ in 0..<90 where !lane.uids.isEmpty {
             lane.runNext()
             maximum = max(maximum, account.descriptionBytes)
@@ -158,7 +158,7 @@ struct LaneRegistrationTests {
         #expect(account.descriptionBytes == 0 && bench.runtime.quotas.descriptionBytes == 0)
     }
 
-    @Test("A registration that replaces its session's descriptions counts what it adds")
+    @Test("A registration that replaces its session's descriptions counts only the added bytes")
     func replacing() {
         let client = bench.client()
         let account = client.session.account

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskRuntime
 
 extension LaneTests {
-    @Test("A provider that goes meanwhile is not called, and the caller gets one error")
+    @Test("A provider that unregisters or disconnects during a check gets no call; the caller gets one error")
     func providerGone() {
         let provider = provider(of: "t")
         let caller = bench.client()
@@ -21,7 +21,7 @@ extension LaneTests {
         #expect(caller.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("A provider that comes meanwhile has the options checked against its own schema")
+    @Test("If another provider registers during a check, the options are checked again with its schema")
     func otherProvider() {
         let first = provider(of: "t")
         let caller = bench.client()
@@ -44,7 +44,7 @@ extension LaneTests {
         )
     }
 
-    @Test("A plugin that takes the place of another one gets the call, by its own schema")
+    @Test("If a plugin is replaced during a check, its successor gets the call, checked with the new schema")
     func replaced() throws {
         let client = bench.client()
         send(client, 1, "checked", LongOptions.fitting)
@@ -55,7 +55,7 @@ extension LaneTests {
         #expect(host.started.map(\.options) == [LongOptions.fitting])
     }
 
-    @Test("Calls that waited for a plugin keep their order when its successor has them checked")
+    @Test("Calls that waited for a plugin keep their order while they are checked for its successor")
     func handedOver() throws {
         let client = bench.client()
         send(client, 1, "single", "{}")
@@ -72,7 +72,7 @@ extension LaneTests {
 
     // MARK: Interceptors
 
-    @Test("Options are checked in the lane behind interceptors, also those that these have written")
+    @Test("Options are checked in the lane after the interceptors, also if an interceptor wrote them")
     func interceptors() {
         let one = FakeInterceptor(bench, "look", ["checked"])
         let client = bench.client()
@@ -81,7 +81,7 @@ extension LaneTests {
         send(client, 2, "checked", "{}")
         one.decide(1, #"{"pass":true}"#)
         #expect(lane.uids.count == 1)
-        // The second one does not come before the first, whose position is kept.
+        // The second call does not overtake the first, which keeps its position.
         #expect(bench.host.started.isEmpty)
         lane.runAll()
         #expect(client.readOne()?.errorCode == "options.invalid")
@@ -90,7 +90,7 @@ extension LaneTests {
         #expect(bench.instance.waitingCount == 0)
     }
 
-    @Test("A call that ends while it is checked behind interceptors leaves no slot taken")
+    @Test("A call that ends while it is checked after an interceptor releases its slot")
     func interceptedEnd() {
         let one = FakeInterceptor(bench, "look", ["checked"])
         let client = bench.client()

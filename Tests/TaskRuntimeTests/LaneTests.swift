@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Checks that would keep the loop are done in the lane")
+@Suite("Long checks of options run in the lane")
 struct LaneTests {
     let lane = ManualLane()
     let bench: Bench
@@ -18,7 +18,7 @@ struct LaneTests {
         client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":\#(id)}"#)
     }
 
-    /// A client that provides a task, with a schema.
+    /// Returns a client that provides a task with a schema.
     func provider(of task: String, uid: UInt32 = 0, schema: String = LongOptions.schema) -> FakeClient {
         let client = bench.client(uid: uid)
         client.send(
@@ -28,7 +28,7 @@ struct LaneTests {
         return client
     }
 
-    @Test("What is quick to check is checked at once")
+    @Test("Short options are checked at once")
     func quick() {
         let client = bench.client()
         send(client, 1, "checked", #"{"s":"x"}"#)
@@ -39,7 +39,7 @@ struct LaneTests {
         #expect(client.readOne()?.errorCode == "options.invalid")
     }
 
-    @Test("A long check goes to the lane, the session's input waits, and the call begins when the check is back")
+    @Test("A long check runs in the lane; the session's input waits, and the call starts after the check")
     func fits() {
         let client = bench.client(uid: 0)
         send(client, 1, "checked", LongOptions.fitting)
@@ -56,7 +56,7 @@ struct LaneTests {
         #expect(client.session.account.queuedBytes == 0)
     }
 
-    @Test("Options that do not fit are answered once, with the reason, when the check is back")
+    @Test("Invalid options are answered once, with the reason, after the check")
     func misfit() {
         let client = bench.client()
         send(client, 1, "checked", LongOptions.misfitting)
@@ -69,7 +69,7 @@ struct LaneTests {
         #expect(!client.session.waitsForJobs)
     }
 
-    @Test("Other sessions go on meanwhile, those of the same user too")
+    @Test("Other sessions continue during a check, also those of the same user")
     func others() {
         let slow = bench.client(uid: 0)
         send(slow, 1, "checked", LongOptions.fitting)
@@ -84,7 +84,7 @@ struct LaneTests {
         #expect(bench.host.started.count == 5)
     }
 
-    @Test("A session whose input waits is in no queue: nothing is announced, and nothing is run")
+    @Test("A session that waits for the lane is in no queue: no steps are announced or run")
     func rest() {
         var announced = 0
         bench.runtime.onSteps = { _ in announced += 1 }
@@ -121,7 +121,7 @@ struct LaneTests {
     }
 
     @Test(
-        "Whatever ends the call while it is being checked, there is one callback, and the check is dropped",
+        "A call that ends during its check gets at most one callback, and the check is dropped",
         arguments: End.allCases)
     func ends(_ how: End) {
         let codes: [End: String] = [
@@ -135,7 +135,7 @@ struct LaneTests {
         let callbacks = client.read().filter { $0["callbackId"] == 1 }
         #expect(callbacks.map(\.errorCode) == (codes[how].map { [$0] } ?? []))
         if how != .hangUp { #expect(callbacks.first?["error"]?["data"]?["started"] == false) }
-        // Until it is back it counts.
+        // The check counts until it has returned.
         #expect(account.queuedBytes > 5_000)
         #expect(lane.runAll() == 1)
         #expect(client.read().isEmpty)
@@ -146,7 +146,7 @@ struct LaneTests {
         bench.runtime.writeOutput()
     }
 
-    @Test("Draining waits for a check, and then for its call")
+    @Test("Draining waits for a check, then for its call")
     func draining() {
         let client = bench.client()
         send(client, 1, "checked", LongOptions.fitting)
@@ -160,7 +160,7 @@ struct LaneTests {
         #expect(isDrained)
     }
 
-    @Test("A provider that gets a checked call while the daemon is stopping is read on")
+    @Test("A provider that gets a checked call during draining is still read")
     func drainingProvider() throws {
         let provider = provider(of: "t")
         let client = bench.client()
@@ -191,7 +191,7 @@ struct LaneTests {
 
     // MARK: Plugins' calls
 
-    @Test("Calls that plugins make are checked in the lane too, and end once", arguments: [true, false])
+    @Test("Calls of plugins are also checked in the lane, and end once", arguments: [true, false])
     func pluginCalls(isCancelled: Bool) {
         let caller = FakeInterceptor(bench, "caller", [])
         let right = caller.call("checked", LongOptions.fitting, behind: nil)
@@ -208,7 +208,7 @@ struct LaneTests {
 
     // MARK: Quotas
 
-    @Test("Checks count for their user until they are back, those of calls that have ended too")
+    @Test("Checks count for their user until they return, even if their calls have ended")
     func quota() {
         var quotas = QuotaLimits()
         quotas.user.queuedBytes = 20_000

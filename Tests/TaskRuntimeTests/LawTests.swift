@@ -4,9 +4,9 @@ import Testing
 
 @testable import TaskRuntime
 
-/// The law of the bridge under everything at once: whatever order of replies, second replies, progress, cancels,
-/// timeouts, disconnects and kills, each call gets exactly one terminal callback, and its progress comes before.
-@Suite("The law")
+/// The law of the bridge: each call gets exactly one terminal callback, and its progress comes before it. This holds in
+/// any order of replies, second replies, failures, progress, cancels, timeouts and disconnects.
+@Suite("The law: one callback for each call")
 struct LawTests {
     private struct Client {
         var fake: FakeClient
@@ -16,7 +16,7 @@ struct LawTests {
         var isGone = false
     }
 
-    @Test("Exactly one callback each, under random orders of everything", arguments: 0..<60 as Range<UInt64>)
+    @Test("Each call gets exactly one callback, in random orders of events", arguments: 0..<60 as Range<UInt64>)
     func exactlyOne(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let bench = Bench()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Turns of the loop that take long")
+@Suite("Long turns of the loop")
 struct LongTurnTests {
     let bench = Bench()
 
@@ -14,13 +14,13 @@ struct LongTurnTests {
         return try #require(client.readOne()?["result"]?["longTurns"])
     }
 
-    /// A turn ends that took so long.
+    /// Ends a turn that took the given CPU time.
     private func end(_ cpuTime: Duration) {
         bench.runtime.writeOutput()
         bench.runtime.noteSlowTurn(cpuTime: cpuTime)
     }
 
-    @Test("One of more than 20 ms is counted for the task and the user of the call that ran last in it")
+    @Test("A turn of more than 20 ms counts for the task and the user of the last call in it")
     func calls() throws {
         let first = bench.client(uid: 0)
         let second = bench.client(uid: Bench.daemonUID)
@@ -43,14 +43,14 @@ struct LongTurnTests {
             ])
     }
 
-    @Test("The maximum CPU time of a turn is reported, long or not")
+    @Test("The maximum CPU time of a turn is reported, also if no turn was long")
     func longest() throws {
         end(.microseconds(7_500))
         end(.microseconds(6_000))
         #expect(try longTurns() == ["count": 0, "longestUs": 7_500, "steps": []])
     }
 
-    @Test("A step that is no call is reported by its kind")
+    @Test("A step that is not a call is reported by its kind")
     func others() throws {
         let client = bench.client()
         func last(_ happens: () -> Void) throws -> JSON? {
@@ -72,7 +72,7 @@ struct LongTurnTests {
         ["step": name, "of": nil, "uid": uid, "count": 1, "longestUs": 50_000]
     }
 
-    @Test("A turn in which the runtime did nothing is nobody's, whoever came before it")
+    @Test("A turn without a step of the runtime is reported as other, not for an earlier call")
     func stale() throws {
         bench.client(uid: 1000).send(#"{"task":"bridge.ping","callbackId":1}"#)
         for _ in 0..<3 { bench.runtime.writeOutput() }
@@ -80,7 +80,7 @@ struct LongTurnTests {
         #expect(try longTurns()["steps"]?[0]?["step"] == "other")
     }
 
-    @Test("The count of tasks and users that are counted apart is limited; none is lost")
+    @Test("The number of separately reported steps is limited; further steps are counted together")
     func bounded() throws {
         for uid in 1...(UInt32(LongTurns.maximumSteps) + 20) {
             bench.client(uid: uid).send("{")
@@ -93,7 +93,7 @@ struct LongTurnTests {
         #expect(steps.reduce(0) { $0 + ($1["count"]?.int64Value ?? 0) } == turns["count"]?.int64Value)
     }
 
-    @Test("Monitoring systems get them by step, task and user")
+    @Test("bridge.metrics reports long turns by step, task and user")
     func metrics() throws {
         bench.client().send(#"{"task":"work","callbackId":1}"#)
         end(.milliseconds(1500))
@@ -105,7 +105,7 @@ struct LongTurnTests {
         #expect(metrics.value("trestle_long_turns_total", ["step": "call", "of": "work", "uid": "0"]) == 1)
     }
 
-    @Test("The log has one line in ten seconds, which counts the others")
+    @Test("At most one line in ten seconds is logged, with the number of long turns since the last line")
     func log() {
         var turns = LongTurns()
         var now = RuntimeInstant(nanoseconds: 5)

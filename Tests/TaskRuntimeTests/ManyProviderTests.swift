@@ -28,7 +28,7 @@ struct ManyProviderTests {
         return rule
     }
 
-    @Test("A call looks at none of those that may not serve its caller, but once")
+    @Test("After the first call, calls visit only providers that may serve the caller")
     func visits() {
         apply([PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1), mayServe((0, nil))])
         let server = bench.client(uid: 0)
@@ -43,7 +43,7 @@ struct ManyProviderTests {
         #expect((registrations?.visits ?? 0) - before == 10)
     }
 
-    @Test("One that may serve since its user logged in, or by another policy, gets calls from then on")
+    @Test("A provider gets calls while a login or a policy permits it to serve the caller")
     func reconsidered() {
         let rules = [
             PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1), mayServe((0, nil)),

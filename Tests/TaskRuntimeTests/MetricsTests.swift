@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Figures for monitoring systems")
+@Suite("Metrics for monitoring systems")
 struct MetricsTests {
     let bench = Bench()
 
@@ -16,7 +16,7 @@ struct MetricsTests {
         return try OpenMetrics(text)
     }
 
-    @Test("They follow the grammar of OpenMetrics, and count calls by their outcome")
+    @Test("Metrics follow the grammar of OpenMetrics, and count calls by outcome")
     func calls() throws {
         let client = bench.client()
         for id in 0..<5 { client.send(#"{"task":"work","callbackId":\#(id)}"#) }
@@ -37,11 +37,11 @@ struct MetricsTests {
         #expect(metrics.value("trestle_plugin_up", ["plugin": "worker"]) == 1)
         #expect(metrics.family("trestle_call_duration_seconds")?.unit == "seconds")
         #expect(metrics.families.allSatisfy { $0.help?.hasSuffix(".") == true })
-        // No usage of the process has been set.
+        // No process metrics have been set.
         #expect(metrics.family("process_cpu_seconds") == nil)
     }
 
-    @Test("Each bucket of the histogram counts the calls that took no longer than its bound says")
+    @Test("Each histogram bucket counts the calls that took no longer than its bound")
     func buckets() throws {
         let client = bench.client()
         let durations: [UInt64] = [0, 4_095, 4_096, 16_383, 16_384, 1_000_000, 68_719_476_735, 68_719_476_736]
@@ -59,7 +59,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("The usage of the process is reported where it is known")
+    @Test("Process metrics are reported if they are available")
     func process() throws {
         bench.runtime.processMetrics = {
             ProcessMetrics(
@@ -73,7 +73,7 @@ struct MetricsTests {
         #expect(metrics.value("process_start_time_seconds") == 1_700_000_000.5)
     }
 
-    @Test("Names of tasks, whatever is in them, are escaped")
+    @Test("Special characters in task names, labels and help texts are escaped")
     func escaping() throws {
         _ = bench.add("odd", tasks: [TaskDescription(name: #"a"b\c"#)], FakeHost())
         bench.client().send(#"{"task":"a\"b\\c","callbackId":1}"#)
@@ -86,7 +86,7 @@ struct MetricsTests {
         #expect(read.value("x", ["l": "a\nb"]) == 1)
     }
 
-    @Test("A plugin's figures bear its name, and no name is used twice")
+    @Test("Names of plugin metrics contain the plugin's name, and no name is used twice")
     func pluginFigures() throws {
         func declare(_ instance: PluginInstance, _ name: String, _ kind: MetricDeclaration.Kind, _ unit: String?) throws
             -> Int
@@ -120,7 +120,7 @@ struct MetricsTests {
         return client.readOne()?["result"]
     }
 
-    @Test("The status shows queues, plugins and refused calls; sessions show their traffic")
+    @Test("bridge.status reports queues, plugins and refused calls; bridge.sessions reports traffic")
     func status() throws {
         let caller = bench.client()
         for id in 0..<3 { caller.send(#"{"task":"one","callbackId":\#(id)}"#) }
@@ -144,7 +144,7 @@ struct MetricsTests {
     }
 }
 
-@Suite("Figures of plugins", .timeLimit(.minutes(20)))
+@Suite("Metrics of plugins", .timeLimit(.minutes(20)))
 struct PluginMetricsTests {
     private func declaration(_ name: String, _ kind: MetricDeclaration.Kind = .gauge, unit: String? = nil)
         -> MetricDeclaration
@@ -152,7 +152,7 @@ struct PluginMetricsTests {
         MetricDeclaration(name: name, kind: kind, unit: unit, help: "A figure.")
     }
 
-    @Test("One that is declared twice is one; as something else, or beyond the bound, it is refused")
+    @Test("An equal declaration returns the same metric; a conflicting one, or one above the limit, is refused")
     func declaring() throws {
         let metrics = PluginMetrics()
         let number = try metrics.declare(declaration("queue"))
@@ -167,7 +167,7 @@ struct PluginMetricsTests {
     }
 
     @Test(
-        "A name that a monitoring system would not take is refused",
+        "A name or unit that monitoring systems do not accept is refused",
         arguments: [
             "", "Queue", "1st", "a-b", "a b", "é", "_a", "total", "calls_total", String(repeating: "a", count: 65),
         ])
@@ -176,7 +176,7 @@ struct PluginMetricsTests {
         #expect(throws: MetricRefusal.self) { try PluginMetrics().declare(declaration("a", unit: name)) }
     }
 
-    @Test("Numbers that were never given out do nothing; threads may add at once")
+    @Test("Unknown metric numbers have no effect; several threads can add at the same time")
     func setting() async throws {
         let metrics = PluginMetrics()
         for number in [0, -1, 2, 65, Int.max] { metrics.set(number, 1) }
@@ -188,10 +188,10 @@ struct PluginMetricsTests {
     }
 }
 
-@Suite("The checker of OpenMetrics text that these tests rely on")
+@Suite("The OpenMetrics parser of these tests")
 struct OpenMetricsCheckerTests {
     @Test(
-        "It takes what the specification allows",
+        "accepts text that the specification allows",
         arguments: [
             "# EOF\n", "# TYPE a gauge\na 1\n# EOF\n", "# TYPE a gauge\na{b=\"\\\\\\\"\\n\",c=\"\"} -1.5e-07\n# EOF\n",
             "# TYPE a counter\n# HELP a Text.\na_total 3\n# EOF\n", "# TYPE a gauge\na NaN\n# EOF\n",
@@ -201,7 +201,7 @@ struct OpenMetricsCheckerTests {
     func good(text: String) throws { _ = try OpenMetrics(text) }
 
     @Test(
-        "It refuses what the specification does not",
+        "refuses text that the specification does not allow",
         arguments: [
             "", "# TYPE a gauge\na 1\n", "# TYPE a gauge\na 1\n# EOF", "# TYPE a gauge\n\na 1\n# EOF\n", "a 1\n# EOF\n",
             "# TYPE a gauge\nb 1\n# EOF\n", "# TYPE a counter\na 1\n# EOF\n", "# TYPE a counter\na_total -1\n# EOF\n",

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskRuntime
 
 extension MonitorTests {
-    @Test("A watcher sees nothing of its own, and two watchers do not feed each other")
+    @Test("A watcher gets no lines about its own calls, and lines to watchers are not traffic")
     func noFeedback() {
         let first = monitor()
         let second = monitor()
@@ -18,7 +18,7 @@ extension MonitorTests {
         #expect(second.read() == [])
     }
 
-    @Test("Who watches no more, or is gone, is sent nothing, and calls pay nothing")
+    @Test("A watcher that stops or disconnects gets no more lines, and monitoring ends without watchers")
     func ends() {
         let watcher = monitor()
         let other = monitor()
@@ -32,7 +32,7 @@ extension MonitorTests {
         #expect(watcher.read() == [])
     }
 
-    @Test("Watching again changes what is watched")
+    @Test("A second call of bridge.monitor replaces the filter")
     func again() {
         let watcher = monitor(#"{"task":"work"}"#)
         watcher.send(#"{"task":"bridge.monitor","options":{"task":"one"},"callbackId":1}"#)
@@ -44,7 +44,7 @@ extension MonitorTests {
         #expect(bench.runtime.monitor.watcherCount == 1)
     }
 
-    @Test("A slow watcher loses the oldest lines and is notified how many; nobody waits for it")
+    @Test("A slow watcher loses the oldest lines, gets their number, and delays no calls")
     func slowWatcher() {
         var limits = RuntimeLimits()
         limits.queuedEvents = 10
@@ -71,7 +71,7 @@ extension MonitorTests {
         #expect(bench.runtime.statistics.droppedEvents == 50)
     }
 
-    @Test("In one turn of the loop a watcher is sent a bounded number of lines, and the next turn goes on")
+    @Test("A watcher gets a limited number of lines in each turn of the loop")
     func manyLinesInOneTurn() {
         let watcher = monitor(#"{"task":"work"}"#)
         let caller = bench.client()
@@ -85,7 +85,7 @@ extension MonitorTests {
         #expect(kinds(watcher) == ["callback"])
     }
 
-    @Test("What the daemon asks of plugins passes without configuration, and without what they know of sessions")
+    @Test("The daemon's requests to plugins are shown without configurations and session states")
     func lifecycle() {
         let watcher = monitor()
         bench.instance.perform(.configure, options: ["key": "hunter2"], timeout: nil) { _ in }
@@ -95,7 +95,7 @@ extension MonitorTests {
         #expect(text.allSatisfy { $0.contains(#""task":"plugin.configure""#) && !$0.contains("hunter2") })
     }
 
-    @Test("Who watches goes on watching in the next daemon, and sees no more than before")
+    @Test("A watcher continues in the next daemon, with the same filter")
     func handover() throws {
         let record = bench.runtime.record(of: monitor(#"{"task":"work","uid":900}"#).session)
         #expect(record.traffic == TrafficRecord(task: "work", session: nil, uid: 900, payloadBytes: 1024))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Watching the traffic")
+@Suite("Monitoring of traffic")
 struct MonitorTests {
     let bench = Bench()
 
@@ -15,7 +15,7 @@ struct MonitorTests {
         return client
     }
 
-    /// The lines that it was sent, without the time.
+    /// Returns the lines that a client has received, without the time.
     func lines(_ client: FakeClient) -> [JSON] {
         client.read().map { message in
             guard message["event"] == "bridge.traffic", var line = message["data"]?.objectValue else { return message }
@@ -26,7 +26,7 @@ struct MonitorTests {
 
     func kinds(_ client: FakeClient) -> [String] { lines(client).compactMap { $0["kind"]?.stringValue } }
 
-    @Test("A call, its progress and its callback pass with who called, how long it took and what came of it")
+    @Test("A call, its progress and its callback are shown with caller, duration and result")
     func oneCall() throws {
         let watcher = monitor()
         let caller = bench.client(uid: 900)
@@ -54,7 +54,7 @@ struct MonitorTests {
             ])
     }
 
-    @Test("Who speaks for an origin watches no longer, unless a rule lets that origin", arguments: [false, true])
+    @Test("A watcher that sets an origin stops watching, unless a rule permits it", arguments: [false, true])
     func namedOrigin(isAllowed: Bool) throws {
         var rule = PolicyRule(.allow, [.call], file: "p.toml", line: 1)
         rule.names = try [#require(PolicyName(isAllowed ? "bridge.admin" : "bridge.*"))]
@@ -68,7 +68,7 @@ struct MonitorTests {
         #expect(bench.runtime.monitor.isWatched == isAllowed)
     }
 
-    @Test("Errors, refusals, forwarded calls and events pass too")
+    @Test("Errors, refusals, forwarded calls and events are shown")
     func others() throws {
         let watcher = monitor()
         let provider = bench.client(uid: 900)
@@ -91,7 +91,7 @@ struct MonitorTests {
         #expect(lines[5] == ["kind": "event", "event": "door.opened", "receivers": 0, "data": ["floor": 2]])
     }
 
-    @Test("Nothing of a private task is shown but that it was called, and what became of it")
+    @Test("A call of a private task is shown without options, progress, result and error details")
     func privateTask() {
         let host = FakeHost()
         let instance = bench.add("vault", tasks: [TaskDescription(name: "open", isPrivate: true)], host)
@@ -115,7 +115,7 @@ struct MonitorTests {
         #expect(text[4].contains(#""error":{"code":"vault.closed","message":"<private>"}"#))
     }
 
-    @Test("Members named like secrets are masked wherever they pass, and so is an error that speaks of one")
+    @Test("Members with names of secrets are masked everywhere, as are error messages about them")
     func secretMembers() {
         let watcher = monitor()
         let caller = bench.client()
@@ -147,7 +147,7 @@ struct MonitorTests {
         #expect(line?["options"]?.stringValue?.utf8.count == TrafficMask.usualBytes + "…".utf8.count)
     }
 
-    @Test("How much of a payload is shown is each watcher's choice, up to a bound")
+    @Test("Each watcher sets the number of payload bytes that it gets, up to a limit")
     func payloadBytes() {
         let whole = monitor(#"{"payloadBytes":262144}"#)
         let little = monitor(#"{"payloadBytes":16}"#)
@@ -167,7 +167,7 @@ struct MonitorTests {
         }
     }
 
-    @Test("Whole payloads hold up nobody: a watcher gets a bounded part of them in a turn")
+    @Test("A watcher gets a limited number of payload bytes in each turn of the loop")
     func payloadBound() {
         let watcher = monitor(#"{"payloadBytes":262144}"#)
         let caller = bench.client()
@@ -180,7 +180,7 @@ struct MonitorTests {
         #expect(shown.contains { $0["event"] == "bridge.events_dropped" })
     }
 
-    @Test("Tasks, sessions and users can be picked out")
+    @Test("A watcher can filter by task, session and user")
     func filters() {
         let first = bench.client(uid: 900)
         let second = bench.client(uid: 0)
@@ -201,7 +201,7 @@ struct MonitorTests {
         #expect(lines(byUser).map { $0["task"] } == ["one"])
     }
 
-    @Test("Plugins' own calls pass under the plugin's name")
+    @Test("Plugins' own calls are shown with the plugin's name")
     func pluginCalls() {
         let watcher = monitor(#"{"task":"work"}"#)
         let name = Array("work".utf8)
@@ -219,7 +219,7 @@ struct MonitorTests {
         #expect(line?["session"] == nil)
     }
 
-    @Test("Options that make no sense are refused, and so is who is not trusted")
+    @Test("Invalid options and untrusted callers are refused")
     func badOptions() {
         let client = bench.client()
         for options in [#"{"task":"a*b"}"#, #"{"task":""}"#, #"{"session":"x"}"#, #"{"uid":-1}"#] {

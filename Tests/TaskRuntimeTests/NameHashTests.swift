@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Names that collide cannot be computed")
+@Suite("Colliding names cannot be computed in advance")
 struct NameHashTests {
     private static let slots: UInt64 = 1_024
 
@@ -11,7 +11,7 @@ struct NameHashTests {
         Array(name.utf8).withUnsafeBytes { NameHash.hash(of: $0, seed) } % slots
     }
 
-    @Test("Each table has a seed of its own")
+    @Test("Each table has its own seed")
     func seeds() {
         let seeds = (0..<64).map { _ in TaskRegistry().seed }
         #expect(Set(seeds.map(\.first)).count == 64)
@@ -24,11 +24,11 @@ struct NameHashTests {
         let names = (0..<65_536).lazy.map { "session.task.\($0)" }.filter { Self.slot(of: $0, known) == 7 }.prefix(48)
         #expect(names.count >= 32)
         let slots = Set(names.map { Self.slot(of: $0, other) })
-        // Of 48 names in 1,024 slots about 47 stand alone.
+        // 48 names in 1,024 slots occupy about 47 slots.
         #expect(slots.count >= names.count * 3 / 4, "\(slots.count) of \(names.count)")
     }
 
-    @Test("Every part of a name counts: its length, and each byte of each word")
+    @Test("Every part of a name affects its hash: its length, and each byte of each word")
     func parts() {
         let seed = NameHash.Seed.random()
         let names =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Lists of names are worked through in steps")
+@Suite("Lists of names are processed in steps")
 struct NameStepTests {
     private let bench = Bench()
     private let turns: FakeTurns
@@ -17,7 +17,7 @@ struct NameStepTests {
 
     private func list(_ names: [String]) -> String { "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
 
-    @Test("Names are read, checked and withdrawn a few at a time; a wrong one changes nothing")
+    @Test("Names are read, checked and removed in steps; an invalid name changes nothing")
     func manyNames() {
         let client = bench.client(uid: 0)
         let names = (0..<100).map { "t\($0)" }
@@ -39,7 +39,7 @@ struct NameStepTests {
         #expect(client.session.account.tasks == 0)
     }
 
-    @Test("A registration whose name a plugin takes meanwhile enters nothing")
+    @Test("A registration with a name that a plugin takes meanwhile registers nothing")
     func takenMeanwhile() {
         let client = bench.client(uid: 0)
         let names = (0..<50).map { "t\($0)" }
@@ -52,7 +52,7 @@ struct NameStepTests {
         #expect(client.session.account.tasks == 0)
     }
 
-    @Test("Who loses the right to provide while names are checked provides nothing")
+    @Test("A client that loses the right to provide while names are checked registers nothing")
     func deniedMeanwhile() {
         let rule = PolicyRule(.allow, [.call, .register], file: "t.toml", line: 1)
         bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [rule]))
@@ -61,7 +61,7 @@ struct NameStepTests {
         let names = (0..<50).map { "t\($0)" }
         client.send(#"{"task":"bridge.register","options":{"tasks":\#(list(names))},"callbackId":1}"#)
         #expect(client.read().isEmpty)
-        // Late: most names have been checked.
+        // At this point most names have been checked.
         #expect(bench.runtime.runSteps(of: client.session.account, forNanoseconds: 120_000))
         bench.runtime.apply(Policy(daemonUID: Bench.daemonUID))
         _ = runJobs()
@@ -76,7 +76,7 @@ struct NameStepTests {
         #expect(client.readOne()?["result"] != nil)
     }
 
-    @Test("Members of long options are looked for a few at a time, also where their names are written with escapes")
+    @Test("Members of long options are searched in steps, also if their names contain escapes")
     func manyMembers() {
         let client = bench.client(uid: 0)
         let listener = bench.client(uid: 0)
@@ -87,7 +87,7 @@ struct NameStepTests {
         let walk = Array(options.utf8).withUnsafeBytes { MemberWalk($0) }
         var walkSteps = 1
         while !walk.step() { walkSteps += 1 }
-        // Most of a share for each look at the clock: about as many shares as there are steps.
+        // Each reading of the clock uses most of a share, so there are about as many shares as steps.
         bench.clock.tick = .microseconds(15)
         client.send(#"{"task":"bridge.publish","options":\#(options),"callbackId":1}"#)
         #expect(runJobs() > walkSteps + 50)
@@ -99,7 +99,7 @@ struct NameStepTests {
         #"{"task":"bridge.\#(task)","options":{"events":\#(list(names))},"callbackId":1}"#
     }
 
-    @Test("A subscription reads its patterns a few at a time, and begins with all of them at once")
+    @Test("A subscription reads its patterns in steps, and takes effect for all of them at once")
     func subscription() {
         let names = (0..<100).map { "e\($0)" }
         for name in names { retain(name) }
@@ -118,7 +118,7 @@ struct NameStepTests {
         #expect(client.readOne()?["result"] == ["events": ["e99"]])
     }
 
-    @Test("A subscription that is cancelled while its patterns are entered takes out those that were")
+    @Test("A subscription that is cancelled while its patterns are entered removes the entered ones")
     func cancelledMeanwhile() {
         let client = bench.client(uid: 0)
         slow()
@@ -126,7 +126,7 @@ struct NameStepTests {
         while client.session.subscriptions.count < 20 {
             #expect(bench.runtime.runSteps(of: client.session.account, forNanoseconds: 20_000))
         }
-        // None of them holds yet.
+        // None of them has taken effect yet.
         #expect(client.session.patterns.isEmpty)
         #expect(!client.session.listens(to: "e0"))
         bench.runtime.publish("e0", data: 1)
@@ -140,7 +140,7 @@ struct NameStepTests {
     }
 
     @Test(
-        "What is being taken out is taken out to the end, though the call ends meanwhile",
+        "The removal of names continues to its end, even if the call ends meanwhile",
         arguments: ["unregister", "unsubscribe"])
     func endedMeanwhile(task: String) {
         let client = bench.client(uid: 0)
@@ -166,7 +166,7 @@ struct NameStepTests {
         #expect(!client.session.waitsForJobs)
     }
 
-    @Test("Draining waits for retained events that are on their way behind their callback")
+    @Test("Draining waits for retained events that are still to be sent after their callback")
     func draining() {
         for number in 0..<50 { retain("e\(number)") }
         let client = bench.client(uid: 0)
@@ -182,13 +182,13 @@ struct NameStepTests {
         #expect(client.read().count { $0["event"]?.stringValue?.hasPrefix("e") == true } == 50)
     }
 
-    @Test("Retained events of which newer ones were sent meanwhile are not sent behind them")
+    @Test("A retained event is not sent to a new subscriber if it was replaced or removed meanwhile")
     func replacedMeanwhile() {
         for number in 0..<50 { retain("e\(number)") }
         let client = bench.client(uid: 0)
         slow()
         client.send(subscription(to: ["e*"]))
-        // Up to the callback: the events are on their way.
+        // Runs up to the callback; the retained events are sent afterwards.
         runJobs(untilOutputOf: client)
         bench.clock.tick = .zero
         retain("e7", 7)
@@ -202,7 +202,7 @@ struct NameStepTests {
         #expect(messages.count == 49)
     }
 
-    @Test("A subscription that is refused, or whose session goes meanwhile, leaves nothing")
+    @Test("A subscription that is refused, or whose session closes meanwhile, leaves no patterns")
     func brokenSubscription() {
         let client = bench.client(uid: 0)
         slow()

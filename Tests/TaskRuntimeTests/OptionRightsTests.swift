@@ -5,7 +5,7 @@ import WebOrigins
 
 @testable import TaskRuntime
 
-@Suite("An option that names what is another's")
+@Suite("An option that names a resource of another user")
 struct OptionRightsTests {
     let bench = Bench(extraTasks: [
         TaskDescription(name: "read", isPublic: true, optionPermissions: ["namespace": .store]),
@@ -15,7 +15,7 @@ struct OptionRightsTests {
         TaskDescription(name: "load", isPublic: true, optionPermissions: ["to": .reach]),
     ])
 
-    /// What rules say beside that everybody may call everything.
+    /// Applies rules in addition to rules that permit every call.
     private func apply(_ rules: (PolicyRule.Effect, [PolicyVerb], [String], UInt32?)...) {
         let rules = rules.map { effect, verbs, names, uid in
             var rule = PolicyRule(effect, verbs, file: "50-test.toml", line: 7)
@@ -42,7 +42,7 @@ struct OptionRightsTests {
         return "begun"
     }
 
-    @Test("is root's and the daemon's user's to give; others may name their own, and nothing else")
+    @Test("may name anything for root and the daemon's user; other clients may name only their own namespace")
     func withoutRules() {
         apply()
         for uid in [0, Bench.daemonUID] { #expect(code(bench.client(uid: uid), "1000:local") == "begun") }
@@ -55,7 +55,7 @@ struct OptionRightsTests {
         #expect(code(client, "1000:https://a.example") == "begun" && code(client, "1000:local") == "permission.denied")
     }
 
-    @Test("may be an origin, which only a rule lets other users reach; what is no origin is refused")
+    @Test("may be an origin, which other users may reach only by a rule; an invalid origin is refused")
     func origins() throws {
         func load(_ client: FakeClient, _ origin: String) -> String? {
             code(client, options: #"{"to":"\#(origin)"}"#, "load")
@@ -78,7 +78,7 @@ struct OptionRightsTests {
         #expect(client.readOne()?["error"]?["message"] == "uid 1000 may not reach https://b.example")
     }
 
-    @Test("is denied with the rule that decided, before the task knows of the call")
+    @Test("is denied with the deciding rule, before the task receives the call")
     func error() throws {
         apply((.deny, [.store], ["1001:*"], nil))
         let client = bench.client(uid: 1000)
@@ -90,7 +90,7 @@ struct OptionRightsTests {
         #expect(bench.host.started.isEmpty)
     }
 
-    @Test("may be given by a rule, of a name or a beginning; a denial beats it, and binds root, but nobody's own")
+    @Test("may be permitted by a rule; a denial has precedence, also for root, but not for a client's own namespace")
     func rules() {
         apply(
             (.allow, [.store], ["1001:app://*", "7:local"], 1000),
@@ -109,7 +109,7 @@ struct OptionRightsTests {
     }
 
     @Test(
-        "is seen however it is written, and wherever it occurs twice",
+        "is found with escapes, and also if it occurs twice",
         arguments: [
             #"{"namesp\u0061ce":"0:local"}"#, #"{"x":{},"namespace":"0:loc\u0061l"}"#,
             #"{"namespace":"0:local","namespace":"1000:local"}"#, #"{"namespace":"1000:local","namespace":"0:local"}"#,
@@ -120,7 +120,7 @@ struct OptionRightsTests {
         #expect(code(bench.client(uid: 1000), options: options) == "permission.denied")
     }
 
-    @Test("names nothing where it is absent or null, and is no name where it is no string")
+    @Test("needs no right if it is absent or null, and is refused if it is not a string")
     func values() {
         apply()
         let client = bench.client(uid: 1000)
@@ -134,7 +134,7 @@ struct OptionRightsTests {
         }
     }
 
-    @Test("is asked about besides the schema of the options")
+    @Test("is checked in addition to the schema of the options")
     func schema() {
         apply()
         let client = bench.client(uid: 1000)
@@ -143,7 +143,7 @@ struct OptionRightsTests {
         #expect(code(client, options: #"{"n":1,"namespace":"0:local"}"#, "count") == "permission.denied")
     }
 
-    @Test("is asked about as an interceptor leaves it: none gives a caller its rights, and any may restrict them")
+    @Test("is checked as interceptors leave it, with the rights of the caller")
     func interceptors() {
         apply()
         let names = ["1000:local": "0:local", "0:local": "1000:local"]
@@ -157,7 +157,7 @@ struct OptionRightsTests {
         #expect(code(client, options: "{}", "work") == "permission.denied", "another task's option")
     }
 
-    @Test("is asked about for whom a plugin calls, or for the plugin itself where it calls in its own name")
+    @Test("is checked for the client on whose behalf a plugin calls, else for the plugin itself")
     func plugins() {
         apply()
         let plugin = FakeInterceptor(bench, "notes", ["work"])
@@ -172,7 +172,7 @@ struct OptionRightsTests {
         #expect(plugin.call("read", #"{"namespace":"0:local"}"#, behind: nil).all == ["permission.denied"])
     }
 
-    @Test("is asked about again where another plugin has taken the task over")
+    @Test("is checked again if another plugin takes over the task")
     func replaced() throws {
         apply()
         let host = FakeHost()
@@ -189,7 +189,7 @@ struct OptionRightsTests {
         #expect(client.read().map(\.errorCode) == ["permission.denied"])
     }
 
-    @Test("stands in a plugin's manifest with its verb, and in the task's description")
+    @Test("is declared with its verb in a plugin's manifest, and listed in the task's description")
     func manifest() throws {
         func manifest(_ verbs: JSON) throws -> PluginManifest {
             try PluginManifest([
@@ -213,7 +213,7 @@ struct OptionRightsTests {
         #expect(described?["events"]?[0]?["public"] == false)
     }
 
-    @Test("is explained: who may name it, and why")
+    @Test("is explained by bridge.explain, with the deciding rule")
     func explained() {
         apply((.allow, [.store], ["1001:*"], 1000))
         let root = bench.client()

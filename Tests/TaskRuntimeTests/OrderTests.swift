@@ -7,7 +7,7 @@ import Testing
 struct OrderTests {
     let bench = Bench()
 
-    @Test("A task takes no more calls at once than it stated; the others wait for their turn")
+    @Test("A task gets no more concurrent calls than it declares; the others wait")
     func concurrency() {
         let client = bench.client()
         for id in 1...3 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
@@ -19,7 +19,7 @@ struct OrderTests {
         #expect(client.read().map { $0["result"] } == [1, 2, 3])
     }
 
-    @Test("No call of a session overtakes one that waits, another session's does")
+    @Test("A session's calls do not overtake its waiting calls; calls of other sessions do")
     func noOvertaking() {
         let client = bench.client()
         let other = bench.client()
@@ -32,7 +32,7 @@ struct OrderTests {
         #expect(bench.host.started.map(\.options) == ["1", "4", "2", "3"])
     }
 
-    @Test("A call that is cancelled while it waits never starts, and says so")
+    @Test("A call that is cancelled while it waits does not start, and its error states that")
     func cancelledWhileWaiting() {
         let client = bench.client()
         client.send(#"{"task":"one","callbackId":1}"#)
@@ -46,7 +46,7 @@ struct OrderTests {
         #expect(bench.host.cancelled.isEmpty)
     }
 
-    @Test("What waited behind a call that ends waits for nothing else")
+    @Test("A call that waited behind an ended call starts")
     func behindCancelled() {
         let client = bench.client()
         for id in 1...2 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
@@ -56,7 +56,7 @@ struct OrderTests {
         #expect(bench.host.started.map(\.options) == ["1", "3"])
     }
 
-    @Test("Work whose call has timed out still takes up its slot until it is over")
+    @Test("Work whose call has timed out occupies its slot until it ends")
     func abandonedWork() {
         let client = bench.client()
         client.send(#"{"task":"one","callbackId":1,"timeout":10}"#)
@@ -68,7 +68,7 @@ struct OrderTests {
         #expect(bench.host.started.count == 2)
     }
 
-    @Test("Tasks that answer at once are answered in order, however many wait")
+    @Test("Tasks that answer at once are answered in order, for any number of waiting calls")
     func immediateAnswers() {
         bench.host.onStart = { [unowned bench] started in
             Array(started.options.utf8).withUnsafeBytes { bench.instance.reply(started.handle, $0) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Messages in the form that pages write them")
+@Suite("Messages in the forms that pages use")
 struct PageFormTests {
     let bench = dialectBench()
     let page: FakeClient
@@ -16,7 +16,7 @@ struct PageFormTests {
         return page.readOne()
     }
 
-    @Test("WebViewJavascriptBridge: a response bears the name of its handler, too")
+    @Test("WebViewJavascriptBridge: a response may contain the name of its handler")
     func response() {
         page.send(#"{"handlerName":"bridge.register","data":{"tasks":["page.color"]},"callbackId":"cb_1_1"}"#)
         _ = page.read()
@@ -27,20 +27,20 @@ struct PageFormTests {
             page.send(#"{"handlerName":"page.color","responseId":\#(id),"responseData":\#(data)}"#)
             #expect(caller.readOne() == ["callbackId": 1, "result": result])
         }
-        // A handler that hands over nothing: JSON.stringify leaves the member out.
+        // For a handler that returns nothing, JSON.stringify omits the member.
         caller.send(#"{"task":"page.color","callbackId":1}"#)
         let id = page.readOne()?["callbackId"]?.text ?? ""
         page.send(#"{"handlerName":"page.color","responseId":\#(id)}"#)
         #expect(caller.readOne() == ["callbackId": 1, "result": nil])
     }
 
-    @Test("WebViewJavascriptBridge: data of null are no options")
+    @Test("WebViewJavascriptBridge: null as data means no options")
     func noData() {
         #expect(answer(#"{"handlerName":"echo","data":null,"callbackId":"c"}"#)?["responseData"] == [:])
     }
 
     @Test(
-        "The name of a page's function is carried back with the answer, with an id and without",
+        "The answer contains the name of the page's function, with an id and without",
         arguments: ["callback", "callbackFunction"])
     func functionNames(member: String) {
         #expect(
@@ -60,7 +60,7 @@ struct PageFormTests {
         #expect(error?[member] == "onCode" && error?.errorCode == "door.locked")
     }
 
-    @Test("One function may wait for several calls; each is a call of its own, and can be cancelled by its id")
+    @Test("Several calls may name the same function; each is a separate call that its id can cancel")
     func sameFunction() {
         for _ in 1...2 { page.send(#"{"funName":"work","callback":"onCode","progress":true}"#) }
         page.send(#"{"funName":"work","callback":"onCode","callbackId":"c"}"#)
@@ -75,7 +75,7 @@ struct PageFormTests {
         #expect(cancelled?.errorCode == "call.cancelled")
     }
 
-    @Test("The name of a function is a string of at most 128 bytes; null is none")
+    @Test("The name of a function is a non-empty string of at most 128 bytes; null means no name")
     func badNames() {
         for name in ["7", #""""#, "\"" + String(repeating: "f", count: 129) + "\""] {
             #expect(answer(#"{"funName":"echo","callback":\#(name),"callbackId":1}"#)?.errorCode == "message.invalid")
@@ -99,9 +99,9 @@ struct FreshRPCTests {
             && answer?["error"]?["code"] == .number(JSONNumber(number))
     }
 
-    // The examples of the specification's last chapter, each on a connection of its own.
+    // The examples of the specification's last chapter, each on its own connection.
 
-    @Test("Broken text that has \"jsonrpc\" in it is answered as JSON-RPC")
+    @Test("Invalid JSON that contains \"jsonrpc\" is answered as JSON-RPC")
     func brokenText() {
         #expect(isError(answer(#"{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]"#), -32700))
         let batch = #"[{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]"#
@@ -109,7 +109,7 @@ struct FreshRPCTests {
         #expect(answer(#"{"jsonRPC: 1"#)?["callbackId"] == .null)
     }
 
-    @Test("An empty array, and arrays of no messages, are answered as JSON-RPC")
+    @Test("An empty array, and arrays without messages, are answered as JSON-RPC")
     func arrays() {
         #expect(isError(answer("[]"), -32600))
         for count in [1, 3] {
@@ -119,7 +119,7 @@ struct FreshRPCTests {
         }
     }
 
-    @Test("A connection that has spoken another dialect gets that one's answers")
+    @Test("A connection that has used another dialect gets answers in that dialect")
     func otherDialects() {
         let native = bench.client()
         _ = answer(#"{"task":"echo","callbackId":1}"#, to: native)
@@ -128,7 +128,7 @@ struct FreshRPCTests {
         }
     }
 
-    @Test("bridge.hello names the dialect of what says none")
+    @Test("bridge.hello sets the dialect of answers to messages of no known dialect")
     func hello() {
         let client = bench.client()
         _ = answer(#"{"task":"bridge.hello","options":{"dialect":"JSON-RPC"},"callbackId":1}"#, to: client)
@@ -142,7 +142,7 @@ struct FreshRPCTests {
         #expect(none?["error"]?["data"]?["expected"]?.stringValue?.contains("JSON-RPC") == true)
     }
 
-    @Test("The dialect that a session named goes with it to the next daemon")
+    @Test("The dialect that a session has set is passed on to the next daemon")
     func handover() {
         let client = bench.client()
         _ = answer(#"{"task":"bridge.hello","options":{"dialect":"JSON-RPC"},"callbackId":1}"#, to: client)
@@ -153,7 +153,7 @@ struct FreshRPCTests {
     }
 
     @Test(
-        "Headers such as those of language servers are refused in words, once for a message",
+        "Headers such as those of language servers are refused with an explanation, once for each message",
         arguments: [
             ["Content-Length: 52\r"], ["Content-Type: application/vscode-jsonrpc; charset=utf-8\r"],
             ["Content-Type: application/vscode-jsonrpc\r", "content-length: 52\r"],
@@ -161,7 +161,7 @@ struct FreshRPCTests {
         ])
     func headers(lines: [String]) throws {
         let client = bench.client()
-        // The second message is refused as the first one: a call stands between them.
+        // The second message is refused like the first, because there is a call between them.
         for _ in 0..<2 {
             for line in lines { client.send(line) }
             let refusals = client.read()
@@ -171,7 +171,7 @@ struct FreshRPCTests {
             #expect(message.contains("without headers such as Content-Length"))
             #expect(answer(#"{"jsonrpc":"2.0","method":"echo","id":1}"#, to: client)?["result"] == [:])
         }
-        // What is broken otherwise stands between two headers as well.
+        // Other invalid text between two headers also separates them.
         for line in [lines[0], "{", lines[0]] {
             client.send(line)
             #expect(client.read().count == 1)

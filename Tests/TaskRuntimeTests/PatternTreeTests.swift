@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Names are found by patterns, as a look at every pattern finds them")
+@Suite("A pattern tree finds the same patterns as a search of all patterns")
 struct PatternTreeTests {
     private static let letters = ["a", "b", "."]
 
@@ -14,7 +14,7 @@ struct PatternTreeTests {
         }.joined()
     }
 
-    @Test("whatever comes and goes", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("after random insertions and removals", arguments: 1...20 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let tree = PatternTree<Int>()
@@ -38,7 +38,7 @@ struct PatternTreeTests {
         #expect(!tree.matches("a"))
     }
 
-    @Test("A pattern of nothing but * is for every name, and names are compared by bytes")
+    @Test("The pattern * matches every name, and names are compared byte by byte")
     func edges() throws {
         let tree = PatternTree<Int>()
         _ = tree.insert(1, try #require(EventPattern("*")))
@@ -48,12 +48,12 @@ struct PatternTreeTests {
         #expect(found == [1])
     }
 
-    @Test("As many nodes are looked at as the name has bytes, and one more, however many patterns there are")
+    @Test("A search visits at most one node more than the name has bytes, for any number of patterns")
     func visits() throws {
         let tree = PatternTree<Int>()
         var visits: [Int] = []
         for number in 0..<16_384 {
-            // A pattern of each length, and many that part from it at each of its bytes.
+            // Patterns of each length, and many that differ from them at each byte.
             let beginning = String(repeating: "a", count: number % 64) + String(number, radix: 36)
             let text = number % 2 == 0 ? beginning + "*" : beginning
             _ = tree.insert(number, try #require(EventPattern(text)))
@@ -64,11 +64,11 @@ struct PatternTreeTests {
             #expect(tree.forEach(matching: name) { _ in } <= length + 1, "\(name)")
             #expect(tree.forEach(matching: name + "~") { _ in } <= length + 2, "\(name)~")
         }
-        // The root, and one that begins otherwise or with the same letter.
+        // The root and at most two nodes below it.
         #expect(visits.allSatisfy { $0 <= 3 }, "\(visits)")
     }
 
-    @Test("Tasks are found after any order of coming and going", arguments: 1...10 as ClosedRange<UInt64>)
+    @Test("The task registry finds tasks after random changes", arguments: 1...10 as ClosedRange<UInt64>)
     func registry(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let bench = Bench()

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskRuntime
 
 extension PluginQueueTests {
-    @Test("Exactly one callback each, while faults, pauses and replacements come in the midst", arguments: 0..<40)
+    @Test("Each call gets one callback, in spite of faults, pauses and replacements", arguments: 0..<40)
     func law(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         turns.slow()
@@ -67,7 +67,7 @@ extension PluginQueueTests {
         #expect(instance.waiting.isEmpty && instance.waitingSessionCount == 0)
     }
 
-    @Test("A session's calls begin in their order, whatever ends and pauses come in the midst", arguments: 0..<20)
+    @Test("A session's calls start in order, in spite of ends and pauses", arguments: 0..<20)
     func order(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed) + 1_000)
         turns.slow()

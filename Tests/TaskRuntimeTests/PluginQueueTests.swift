@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("A plugin's calls begin and end in steps, however many wait")
+@Suite("A plugin's calls start and end in steps, for any number of waiting calls")
 struct PluginQueueTests {
     let bench = Bench()
     let turns: FakeTurns
@@ -25,9 +25,9 @@ struct PluginQueueTests {
         )
     }
 
-    // MARK: What is looked at
+    // MARK: Visits of waiting calls
 
-    @Test("After a pause each call that waited is looked at a few times, however many are blocked before it")
+    @Test("After a pause, each waiting call is visited a limited number of times")
     func pause() {
         let count = 1_000
         bench.instance.pause(.noProcess)
@@ -38,10 +38,10 @@ struct PluginQueueTests {
         #expect(bench.instance.waiting.visits <= 3 * 8 * count)
     }
 
-    @Test("The end of a call of a task that takes one at a time looks at a few calls, however many wait")
+    @Test("When a call of a task with concurrency 1 ends, only a few waiting calls are visited")
     func oneAtATime() {
         for _ in 0..<16 { send(bench.client(), "one", 0..<1_000) }
-        // The first of each session is looked at when the first call ends.
+        // The first call of each session is visited when the first call ends.
         bench.reply(0, "0")
         for index in 1..<500 {
             let before = bench.instance.waiting.visits
@@ -51,7 +51,7 @@ struct PluginQueueTests {
         }
     }
 
-    @Test("A call that ends while it waits takes itself out, and those behind it go on")
+    @Test("A call that ends while it waits leaves the queue, and the calls behind it continue")
     func cancelled() {
         let client = bench.client()
         send(client, "one", 0..<3)
@@ -66,7 +66,7 @@ struct PluginQueueTests {
         #expect(bench.instance.waiting.isEmpty)
     }
 
-    @Test("Sessions take turns at a task that takes one call at a time, each in its order")
+    @Test("Sessions take turns at a task with concurrency 1, each in its own order")
     func turnsOfSessions() {
         let (first, second) = (bench.client(), bench.client())
         send(first, "one", 0..<3)
@@ -81,7 +81,7 @@ struct PluginQueueTests {
 
     // MARK: Steps
 
-    @Test("A process that ends with many calls leaves turns to others, and each call ends once")
+    @Test("When a process with many calls ends, other work runs in between, and each call ends once")
     func crashed() {
         let client = bench.client()
         send(client, "slow", 0..<1_000)
@@ -92,7 +92,7 @@ struct PluginQueueTests {
         let other = bench.client()
         other.send(#"{"task":"bridge.ping","callbackId":1}"#)
         #expect(other.readOne()?["result"] != nil)
-        // Some end otherwise meanwhile.
+        // One call is cancelled meanwhile.
         client.send(#"{"cancel":998}"#)
         bench.instance.restarted()
         send(client, "work", 2_000..<2_001)
@@ -104,7 +104,7 @@ struct PluginQueueTests {
         #expect(bench.runtime.calls.count == 1)
     }
 
-    @Test("Calls that waited when a plugin is given up end in steps, unless it comes back meanwhile")
+    @Test("When a plugin is given up, its waiting calls end in steps, unless it restarts meanwhile")
     func givenUp() {
         let client = bench.client()
         bench.instance.pause(.noProcess)
@@ -124,7 +124,7 @@ struct PluginQueueTests {
         #expect(bench.host.started.map(\.options) == ((refused.count + more)..<1_000).map(String.init))
     }
 
-    @Test("Calls begin in steps after a pause, in their order, also those that come meanwhile")
+    @Test("After a pause, calls start in steps and in order, also calls that arrive meanwhile")
     func resumed() {
         let client = bench.client()
         bench.instance.pause(.unread)
@@ -138,7 +138,7 @@ struct PluginQueueTests {
         #expect(bench.host.started.map(\.options) == (0..<501).filter { $0 != 499 }.map(String.init))
     }
 
-    @Test("What has not begun when another plugin takes the place goes to it, in its order")
+    @Test("Calls that have not started go to the plugin's successor, in order")
     func replacedMeanwhile() throws {
         let client = bench.client()
         bench.instance.pause(.unread)
@@ -157,7 +157,7 @@ struct PluginQueueTests {
         #expect(client.read().map(\.errorCode) == Array(repeating: "task.not_found", count: 10))
     }
 
-    @Test("The daemon's end finds calls that are about to end, and ends each once")
+    @Test("Draining ends each call once, also calls that end in steps after a crash")
     func drained() {
         let client = bench.client()
         send(client, "slow", 0..<500)
@@ -175,7 +175,7 @@ struct PluginQueueTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("When the time for draining is over calls end in as many turns as it takes, each once")
+    @Test("When the time for draining is over, calls end over several turns, each once")
     func drainedInSteps() {
         let client = bench.client()
         send(client, "slow", 0..<300)
@@ -187,7 +187,7 @@ struct PluginQueueTests {
         #expect(client.read().map(\.errorCode) == Array(repeating: "daemon.stopping", count: 300))
     }
 
-    @Test("A plugin that is closed has its calls ended in as many turns as it takes, and reports the last one's end")
+    @Test("The calls of a closed plugin end over several turns, and the last end is reported")
     func closedInSteps() {
         let client = bench.client()
         send(client, "slow", 0..<300)
@@ -204,7 +204,7 @@ struct PluginQueueTests {
     }
 
     @Test(
-        "Calls that an interceptor has in hand go to the new plugin in as many turns as it takes, or when it decides",
+        "Calls that wait for an interceptor move to the new plugin over several turns, or when it decides",
         arguments: [false, true])
     func successionInSteps(removesOld: Bool) throws {
         let interceptor = FakeInterceptor(bench, "looker", ["work", "slow"])
@@ -214,7 +214,7 @@ struct PluginQueueTests {
         let (new, host) = try successor([TaskDescription(name: "work", optionBytes: .max)])
         try bench.runtime.replace(bench.instance, by: new)
         #expect(clients[199].read().isEmpty)
-        // The turn of these has not come.
+        // These calls have not been moved yet.
         interceptor.decide(198, #"{"pass":true}"#)
         interceptor.decide(199, #"{"pass":true}"#)
         #expect(clients[199].read().map(\.errorCode) == ["task.not_found"])
@@ -228,7 +228,7 @@ struct PluginQueueTests {
         #expect(bench.host.started.isEmpty)
     }
 
-    @Test("Calls that waited for the names of their parameters begin in as many turns as it takes, in their order")
+    @Test("Calls that waited for the names of their parameters start over several turns, in order")
     func describedInSteps() {
         let client = bench.client()
         for id in 0..<200 { client.send(#"{"jsonrpc":"2.0","method":"work","params":[\#(id)],"id":\#(id)}"#) }
@@ -241,7 +241,7 @@ struct PluginQueueTests {
         #expect(bench.host.started.dropFirst().map(\.options) == (0...200).map { #"{"a":\#($0)}"# })
     }
 
-    @Test("Plugins derive their schemas one in each turn, and a description comes when all of them have")
+    @Test("One plugin derives its schemas in each turn, and bridge.describe answers after all of them")
     func schemasInSteps() {
         var plugins = [(bench.instance!, bench.host)]  // set by Bench.init
         for index in 0..<4 {
@@ -250,7 +250,7 @@ struct PluginQueueTests {
         }
         let client = bench.client()
         let asked = { plugins.count { $0.1.started.contains { $0.work == .describe } } }
-        // What a plugin takes to derive them: longer than a share.
+        // Each plugin needs longer than a share to derive its schemas.
         for (_, host) in plugins { host.onStart = { [bench] _ in bench.clock.advance(.milliseconds(3)) } }
         client.send(#"{"task":"bridge.describe","callbackId":1}"#)
         #expect(asked() == 1)
@@ -268,7 +268,7 @@ struct PluginQueueTests {
 
     // MARK: Sessions
 
-    @Test("A plugin that starts again hears of sessions in steps, and of each before its first call")
+    @Test("A restarted plugin is notified of all sessions in steps, before its first call")
     func news() {
         let clients = (0..<200).map { _ in bench.client() }
         bench.instance.crashed(crash, lost: [], isRestarting: true)

@@ -6,7 +6,7 @@ import Testing
 
 extension PluginTests {
     @Test(
-        "A manifest that cannot be used says why",
+        "An invalid manifest is refused with the reason",
         arguments: [
             (#"{"name":"x"}"#, "$.version"), (#"{"name":"","version":"1","tasks":[]}"#, "no name"),
             (#"{"name":"x","version":"1","tasks":[{"name":"t"}]}"#, "$.tasks[0].summary"),
@@ -28,7 +28,7 @@ extension PluginTests {
     }
 
     @Test(
-        "A manifest's tasks are named by the rule for those of clients",
+        "Task names in a manifest follow the same rule as task names of clients",
         arguments: [
             "", "bridge.mine", "plugin.stop", "rpc.discover", "a b", "a\tb", "a\u{7F}", "$(id)", "a;b", "a*", "é",
             "\u{212A}", String(repeating: "a", count: 129),
@@ -44,7 +44,7 @@ extension PluginTests {
         #expect(try manifest("bridges.A_1:/-" + String(repeating: "a", count: 114)).tasks.count == 1)
     }
 
-    @Test("A manifest's deadlines are the daemon's, none, or its own")
+    @Test("The deadline of a task in a manifest is the daemon's, none, or its own")
     func manifestDeadlines() throws {
         let text = #"""
             {"name":"x","version":"1","tasks":[{"name":"a","summary":"s"},{"name":"b","summary":"s","timeout":null},

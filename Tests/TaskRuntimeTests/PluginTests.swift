@@ -8,7 +8,7 @@ import Testing
 struct PluginTests {
     let bench = Bench()
 
-    /// A call by the bench's plugin; what became of it is kept.
+    /// A call by the bench's plugin, with its outcomes and progress.
     private final class Outgoing {
         var outcomes: [String] = []
         var progress: [String] = []
@@ -51,7 +51,7 @@ struct PluginTests {
         #expect(outgoing.outcomes == ["\"done\""])
     }
 
-    @Test("It is asked for its schemas when somebody wants to know, and once; what its manifest says stands first")
+    @Test("A plugin is asked for its schemas once, on demand; its manifest has precedence")
     func describedOnce() throws {
         let host = FakeHost()
         let instance = bench.add(
@@ -75,7 +75,7 @@ struct PluginTests {
         #expect(host.started.count == 1)
     }
 
-    @Test("One that does not answer when it is asked for its schemas is described by its manifest, and asked again")
+    @Test("A plugin that does not return its schemas is described by its manifest, and asked again")
     func describedNever() throws {
         let client = bench.client()
         for attempt in 0..<2 {
@@ -89,7 +89,7 @@ struct PluginTests {
         #expect(client.readOne()?["result"]?["options"] == true)
     }
 
-    @Test("What is long of what it answers about itself is read in the lane", arguments: [false, true])
+    @Test("Long answers of a plugin about itself are parsed in the lane", arguments: [false, true])
     func describedAtLength(isBroken: Bool) throws {
         let lane = ManualLane()
         let bench = Bench(lane: lane)
@@ -110,7 +110,7 @@ struct PluginTests {
         #expect(states == [["states": .string(text)]])
     }
 
-    @Test("The daemon's own tasks say what they take")
+    @Test("The daemon's own tasks have schemas of their options")
     func ownTasks() throws {
         let client = bench.client()
         for task in bench.runtime.tasks.all where task.provider is BridgeTasks && !task.isInternal {
@@ -119,7 +119,7 @@ struct PluginTests {
         }
     }
 
-    @Test("Its calls end as others do: unknown task, bad options, deadline, cancel")
+    @Test("A plugin's calls end like others: unknown task or session, invalid options, deadline, cancel")
     func ends() {
         #expect(call("nope").outcomes == ["task.not_found"])
         #expect(call("work", "{").outcomes == ["options.invalid"])
@@ -133,7 +133,7 @@ struct PluginTests {
         #expect(cancelled.outcomes == ["call.cancelled"])
     }
 
-    @Test("A call on another's behalf bears that caller and ends with it")
+    @Test("A call on behalf of a caller contains that caller, and ends with the caller's call")
     func parent() throws {
         let provider = bench.client(uid: 900)
         provider.send(#"{"task":"bridge.register","options":{"tasks":["ui.alert"]}}"#)
@@ -149,7 +149,7 @@ struct PluginTests {
         #expect(call("ui.alert", parent: bench.host.started[0].handle).outcomes == ["call.cancelled"])
     }
 
-    @Test("No plugin can end, or send progress of, another's call")
+    @Test("A plugin cannot end another plugin's call or send its progress")
     func foreignCalls() {
         let otherHost = FakeHost()
         let other = bench.add("other", tasks: [TaskDescription(name: "theirs")], otherHost)
@@ -166,7 +166,7 @@ struct PluginTests {
         #expect(client.readOne() == ["callbackId": 1, "result": 2])
     }
 
-    @Test("It identifies a session's user")
+    @Test("A plugin can set and remove the user of a session")
     func identify() {
         let client = bench.client()
         let number = client.session.number
@@ -180,7 +180,7 @@ struct PluginTests {
         #expect(call("bridge.session.identify", #"{"session":99}"#).outcomes == ["session.not_found"])
     }
 
-    @Test("It closes a session: calls by it and to it end, it hears of it, and then it is closed")
+    @Test("A plugin can close a session: calls by it and to it end, it gets an event, and its connection closes")
     func closeSession() throws {
         let client = bench.client()
         let other = bench.client()
@@ -203,7 +203,7 @@ struct PluginTests {
         #expect(client.read().isEmpty)
     }
 
-    @Test("On a session's behalf it closes another only where the policy lets that session")
+    @Test("On behalf of a session, a plugin can close another session if the policy permits it")
     func closeOnBehalf() throws {
         let caller = bench.client(uid: Bench.daemonUID)
         let other = bench.client()
@@ -214,7 +214,7 @@ struct PluginTests {
         #expect(other.transport.isToBeClosed)
     }
 
-    @Test("A task name that is taken, or a plugin's name, refuses the plugin with who has it")
+    @Test("A plugin is refused if its name or a task name is taken; the error names the owner")
     func takenNames() throws {
         let host = FakeHost()
         func add(_ name: String, _ task: String) throws {
@@ -230,7 +230,7 @@ struct PluginTests {
         try add("new", "fresh")
     }
 
-    @Test("What it does beside tasks ends once, also where it takes too long")
+    @Test("A plugin's work other than tasks ends once, also after its timeout")
     func lifecycle() {
         var results: [Result<JSON, BridgeError>] = []
         bench.instance.perform(.start, options: ["a": 1], timeout: .seconds(1)) { results.append($0) }
@@ -245,7 +245,7 @@ struct PluginTests {
         #expect(throws: BridgeError.self) { try results[1].get() }
     }
 
-    @Test("A result that is longer than a message may be is refused before it is looked through")
+    @Test("A result above the maximum message length is refused before it is parsed")
     func longResult() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
@@ -253,7 +253,7 @@ struct PluginTests {
         #expect(client.readOne()?.errorCode == "result.too_large")
     }
 
-    @Test("Where it is closed its calls end, and its tasks are gone")
+    @Test("Closing a plugin ends its calls and removes its tasks")
     func close() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
@@ -263,7 +263,7 @@ struct PluginTests {
         #expect(client.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("Draining begins no more calls, waits for those in flight, and ends what hangs")
+    @Test("Draining starts no more calls, waits for calls in flight, and ends calls that hang")
     func draining() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)

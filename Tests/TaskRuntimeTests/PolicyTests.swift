@@ -5,7 +5,7 @@ import WebOrigins
 
 @testable import TaskRuntime
 
-/// A rule for tests.
+/// Returns a rule for tests.
 func rule(
     _ effect: PolicyRule.Effect, _ verbs: [PolicyVerb], _ names: [String]? = nil, uid: UInt32? = nil,
     gid: UInt32? = nil,
@@ -36,7 +36,7 @@ struct PolicyTests {
         policy.decide(verb, name, isPublic: isPublic, for: subject).isAllowed
     }
 
-    @Test("Without rules root and the daemon's user may do everything, the group what is public, others nothing")
+    @Test("Without rules, root and the daemon's user have all rights, the group the public ones, others none")
     func defaults() {
         let policy = policy()
         for verb in PolicyVerb.allCases {
@@ -48,7 +48,7 @@ struct PolicyTests {
         #expect(!may(Policy(daemonUID: 900), member, isPublic: true), "there is no such group")
     }
 
-    @Test("A rule allows what it says to whom it is about, and nothing else")
+    @Test("A rule permits only its verbs and names, and only to its subjects")
     func allow() {
         let policy = policy(rule(.allow, [.call], ["Alert", "notes.*"], uid: 1001))
         #expect(may(policy, stranger) && may(policy, stranger, .call, "notes.add"))
@@ -56,7 +56,7 @@ struct PolicyTests {
         #expect(!may(policy, stranger, .register) && !may(policy, member))
     }
 
-    @Test("A rule that denies beats all that allow, wherever it stands, and root too")
+    @Test("A denying rule has precedence over all allowing rules, in any order, also for root")
     func deny() {
         let denial = rule(.deny, [.call], ["login.*"])
         for policy in [policy(denial, rule(.allow, [.call])), policy(rule(.allow, [.call]), denial)] {
@@ -65,7 +65,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("All conditions of a rule have to hold, of each any of its values")
+    @Test("A rule matches if all of its conditions match, each with any of its values")
     func conditions() {
         var both = rule(.allow, [.call], uid: 1000, origin: "https://a.example", user: "ada", unit: "a.service")
         both.uids = [5, 1000]
@@ -85,7 +85,7 @@ struct PolicyTests {
         #expect(may(self.policy(rule(.allow, [.call], gid: 1001)), stranger))
     }
 
-    @Test("A session that speaks for an origin is never trusted, and has of what is public what its user has")
+    @Test("A session with an origin is never trusted; its public rights are those of its user")
     func origins() {
         let policy = policy()
         for uid: UInt32 in [0, 900] {
@@ -101,7 +101,7 @@ struct PolicyTests {
         #expect(!policy.trusts(PolicySubject(plugin: "notes", daemonUID: 900)))
     }
 
-    @Test("A rule without an origin allows to local sessions only, with every verb, and denies to all")
+    @Test("A rule without an origin permits only local sessions, for every verb, but denies all sessions")
     func rulesWithoutOrigin() {
         let page = PolicySubject(uid: 1001, origin: "https://a.example")
         for verb in PolicyVerb.allCases {
@@ -118,7 +118,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("No prefix of names gives the administration of the daemon, nor a rule without names; its own name does")
+    @Test("Only the exact name bridge.admin permits administration, not a prefix or a rule without names")
     func administration() {
         for names in [nil, ["*"], ["bridge.*"], ["bridge.admin*"], ["bridge.a*", "b*"], ["bridge.monitor"]] {
             let policy = policy(rule(.allow, [.call], names, uid: 1001))
@@ -134,11 +134,11 @@ struct PolicyTests {
         }
     }
 
-    /// Two spellings that Swift holds to be equal: an accented letter, and the sign for kelvin.
+    /// Pairs of spellings that Swift treats as equal: an accented letter, and the kelvin sign.
     static let lookalikes = [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}")]
 
     @Test(
-        "Every name is compared by its bytes: one that only looks the same has no rights of another's",
+        "Names are compared byte by byte: a name that only looks the same has no rights",
         arguments: lookalikes)
     func bytes(name: String, lookalike: String) {
         #expect(name == lookalike, "what this is about")
@@ -165,7 +165,7 @@ struct PolicyTests {
         let denial = policy(rule(.deny, [.call], plugin: name))
         #expect(!may(denial, PolicySubject(plugin: name, daemonUID: 900)))
         #expect(may(denial, PolicySubject(plugin: lookalike, daemonUID: 900)))
-        // What is stored for oneself; what a rule is, so that a reload sees that it is another.
+        // A session's own namespace, and the equality of rules, by which a reload detects a change.
         let page = PolicySubject(uid: 1, origin: name)
         #expect(may(policy(), page, .store, "1:" + name) && !may(policy(), page, .store, "1:" + lookalike))
         for (one, other) in zip(rules, [("origin", 0), ("user", 1), ("unit", 2)]) {
@@ -182,7 +182,7 @@ struct PolicyTests {
         #expect(Set([PolicyName(name), PolicyName(lookalike)]).count == 2)
     }
 
-    @Test("Names of reach are origins: compared by scheme, host and port, below a domain by labels")
+    @Test("Names of reach are origins, compared by scheme, host and port, and by labels below a domain")
     func reach() throws {
         func rule(_ name: String, _ effect: PolicyRule.Effect = .allow) throws -> PolicyRule {
             var rule = PolicyRule(effect, [.reach], file: "p.toml", line: 1)
@@ -205,7 +205,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "A name of reach covers another where it matches all of its origins",
+        "A name of reach covers another one if it matches all origins of the other",
         arguments: [
             ("https://*.a.example", "https://x.a.example", true),
             ("https://*.a.example", "https://*.x.a.example", true),
@@ -218,7 +218,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "Plugins' own calls are allowed where no rule about plugins denies them; rules about clients are not about them"
+        "Only rules about plugins deny plugins' own calls; rules about clients do not apply to them"
     )
     func plugins() {
         let notes = PolicySubject(plugin: "notes", daemonUID: 900)
@@ -228,7 +228,7 @@ struct PolicyTests {
         #expect(may(policy, PolicySubject(plugin: "other", daemonUID: 900), .call, "login.status"))
     }
 
-    @Test("Whatever the rules are, it is default deny with deny wins: held against that sentence for many of them")
+    @Test("For random rules, the default is to deny, and a denial has precedence")
     func property() {
         var random = SystemRandomNumberGenerator()
         let names = ["a", "a.b", "a.c", "b"]

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TaskRuntime
 
-// What a provider answers.
+// Answers of providers.
 extension ProviderTests {
     @Test(
-        "Its error goes back as it is; an answer that is none gets an error",
+        "A provider's error is returned unchanged; an invalid answer becomes an error",
         arguments: [
             (#""error":{"code":"own.code","message":"m","data":{"a":1}}"#, "own.code"),
             (#""error":{"no":"code"}"#, "reply.invalid"), (#""error":"text""#, "reply.invalid"),
@@ -22,7 +22,7 @@ extension ProviderTests {
         #expect(caller.readOne()?.errorCode == code)
     }
 
-    @Test("Its error has at most 65,536 bytes")
+    @Test("A provider's error has at most 65,536 bytes")
     func longError() throws {
         let provider = provider()
         let caller = bench.client()
@@ -41,7 +41,7 @@ extension ProviderTests {
     }
 
     @Test(
-        "An answer that cannot be read ends the call all the same, and does not pass for the end of a call of the provider's",
+        "An unreadable answer ends the call; the error for it does not appear to end a call of the provider",
         arguments: [
             #"{"callbackId":ID,"result":"\ud800"}"#, #"{"callbackId":ID,"error":{"code":nonsense}}"#,
             #"{"result":[1,2,"callbackId":ID}"#, #"{"callbackId":ID,"result":\#(String(repeating: "[", count: 200))"#,
@@ -53,7 +53,7 @@ extension ProviderTests {
         let id = try #require(provider.readOne()?["callbackId"]?.int64Value)
         provider.send(line.replacing("ID", with: "\(id)"))
         guard !line.contains("[1,2,") else {
-            // The id is within the array, so nobody knows whose answer it is.
+            // The id is inside the array, so the call of this answer is unknown.
             return #expect(caller.read().isEmpty)
         }
         let answer = caller.readOne()
@@ -66,7 +66,7 @@ extension ProviderTests {
         #expect(caller.read().isEmpty)
     }
 
-    @Test("A call that cannot be read, and progress, end no call that the provider works on")
+    @Test("Unreadable calls and progress do not end the call that the provider works on")
     func unreadableOthers() throws {
         let provider = provider()
         let caller = bench.client()

@@ -16,7 +16,7 @@ struct ProviderTests {
         return client
     }
 
-    @Test("A call is forwarded with who calls and what is left of its time; the answer goes back")
+    @Test("A call is forwarded with its caller and its remaining time; the answer returns to the caller")
     func forwarding() throws {
         let provider = provider()
         let caller = bench.client(uid: Bench.daemonUID)
@@ -43,7 +43,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "An answer under an id that is not the call's comes to nothing",
+        "An answer with another id than the call's is dropped",
         arguments: [
             "0", "-1", "\"1\"", "18446744073709551615", "18446744073709551616", "99999999999999999999",
             "100000000000000000000",
@@ -63,7 +63,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "A timeout of more than a year counts as a year of 366 days, to the millisecond",
+        "A timeout of more than 366 days counts as exactly 366 days",
         arguments: [
             ("31622400000", 31_622_400_000), ("31622399999", 31_622_399_999), ("31622400001", 31_622_400_000),
             ("18446744073709551615", 31_622_400_000), ("99999999999999999999999", 31_622_400_000),
@@ -75,7 +75,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "A task's name that a shell or a terminal may read as something else is refused",
+        "A task name that is too long or has characters that are not allowed is refused",
         arguments: ["$(id>file)", "`id`", "a b", "a;b", "é", "\u{212A}", "a\u{9B}", String(repeating: "a", count: 129)])
     func badNames(name: String) {
         let client = bench.client()
@@ -87,7 +87,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "A timeout that is no integer above 0 is no message",
+        "A timeout that is not an integer above 0 makes the message invalid",
         arguments: ["0", "-1", "1.5", "1e3", "\"1\"", "null", "true", "[]"])
     func badTimeout(said: String) {
         let provider = provider()
@@ -100,7 +100,7 @@ struct ProviderTests {
         #expect(provider.read().isEmpty)
     }
 
-    @Test("A caller's cancel, and its deadline, are passed on")
+    @Test("A caller's cancel and deadline are passed on to the provider")
     func cancel() throws {
         let provider = provider()
         let caller = bench.client()
@@ -114,7 +114,7 @@ struct ProviderTests {
         #expect(caller.read().map(\.errorCode) == ["call.cancelled", "call.timeout"])
     }
 
-    @Test("A call goes to the newest provider of the caller's own user, else to the newest that is allowed")
+    @Test("A call goes to the newest provider of the caller's own user, else to the newest permitted one")
     func preference() throws {
         let old = provider(uid: 0)
         let own = provider(uid: Bench.daemonUID)
@@ -135,7 +135,7 @@ struct ProviderTests {
         #expect(caller.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("A call that names a session goes there and nowhere else")
+    @Test("A call that names a session goes only to that session")
     func addressed() {
         let first = provider(scope: "session")
         let second = provider()
@@ -151,7 +151,7 @@ struct ProviderTests {
         #expect(caller.read().map(\.errorCode) == ["task.not_found", "session.not_found", "task.not_found"])
     }
 
-    @Test("A task of scope session is not found by those who name no session")
+    @Test("A task with session scope is found only by calls that name the session")
     func sessionScope() {
         _ = provider(scope: "session")
         let caller = bench.client()
@@ -159,7 +159,7 @@ struct ProviderTests {
         #expect(caller.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("Where the provider goes, or ends its input, its calls end with provider.closed", arguments: [true, false])
+    @Test("If a provider disconnects or ends its input, its calls end with provider.closed", arguments: [true, false])
     func providerGone(hangsUp: Bool) {
         let provider = provider()
         let caller = bench.client()
@@ -173,7 +173,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "Names that belong to a plugin or to the daemon cannot be taken, nor half of a list be entered",
+        "Names of a plugin or of the daemon cannot be registered, and a list with one registers nothing",
         arguments: [
             "work", "bridge.ping", "bridge.anything", "plugin.x", "", "with space",
         ])
@@ -185,7 +185,7 @@ struct ProviderTests {
         #expect(client.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("What is unregistered is provided no more")
+    @Test("An unregistered task is no longer provided")
     func unregister() {
         let provider = provider()
         provider.send(#"{"task":"bridge.unregister","options":{"tasks":["scan","never"]},"callbackId":1}"#)
@@ -194,7 +194,7 @@ struct ProviderTests {
         #expect(provider.readOne()?.errorCode == "task.not_found")
     }
 
-    @Test("Answers to calls that it does not have change nothing")
+    @Test("Answers to calls that a client has not received have no effect")
     func foreignIDs() {
         let provider = provider()
         let caller = bench.client()
@@ -210,7 +210,7 @@ struct ProviderTests {
         _ = provider
     }
 
-    @Test("A provider that does not read its calls is busy, and hurts nobody else")
+    @Test("Calls to a provider that does not read them are answered with busy")
     func providerThatDoesNotRead() {
         var limits = RuntimeLimits()
         limits.unreadBytes = 2000

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskRuntime
 
 extension QuotaTests {
-    @Test("A result that nobody has room for becomes an error, and the call has its one callback")
+    @Test("A result without room in the quota becomes an error, and the call gets one callback")
     func aResultThatNobodyHasRoom() {
         let bench = bench { $0.user.queuedBytes = 200_000 }
         let client = bench.client()
@@ -24,7 +24,7 @@ extension QuotaTests {
     }
 
     @Test(
-        "A table is not made for a caller who leaves answers unread and has no room for it",
+        "A table is not created for a caller that leaves answers unread and has no room for it",
         arguments: ["bridge.tasks", "bridge.describe", "rpc.discover", "bridge.sessions", "bridge.status"])
     func aTableIsNotMadeWithoutRoom(task: String) {
         let bench = bench { $0.user.queuedBytes = 200_000 }
@@ -40,7 +40,7 @@ extension QuotaTests {
         #expect(call(client, 5, task: task)?.errorCode != "busy")
     }
 
-    @Test("A client that reads its answers sees the daemon's state while others leave no room for anything")
+    @Test("A client that reads its answers gets the daemon's state even if others use the whole quota")
     func stateWithoutRoom() {
         let bench = bench { $0.queuedBytes = 200_000 }
         let (client, watcher) = (bench.client(), bench.client(uid: Bench.daemonUID))
@@ -64,7 +64,7 @@ extension QuotaTests {
         #expect(begins(client, 5, options: options))
     }
 
-    @Test("All users together are bounded as well")
+    @Test("All users together also have a limit")
     func allUsersTogetherAreBoundedAs() {
         let bench = bench {
             $0.user.queuedBytes = 200_000
@@ -76,7 +76,7 @@ extension QuotaTests {
         #expect(call(other, 1, options: options)?["error"]?["data"]?["of"] == "all users")
     }
 
-    @Test("Nothing stays counted of sessions that are gone")
+    @Test("The counts of a closed session return to zero")
     func nothingStaysCountedOfSessionsThat() {
         let bench = bench { _ in }
         let client = bench.client()

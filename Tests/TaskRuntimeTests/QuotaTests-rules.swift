@@ -5,7 +5,7 @@ import Testing
 @testable import TaskRuntime
 
 extension QuotaTests {
-    @Test("One connection too many of a uid is refused in words, others' are not")
+    @Test("A connection above a user's limit is refused with an error; other users can still connect")
     func oneConnectionTooManyOfA() {
         let bench = bench { $0.user.connections = 2 }
         let peer = PeerIdentity(uid: 1000, gid: 1000, pid: 1)
@@ -17,7 +17,7 @@ extension QuotaTests {
         #expect(bench.runtime.refusal(ofConnectionBy: peer) == nil)
     }
 
-    @Test("A page of root's is bound as any user's, and takes nothing of what root's own programs have")
+    @Test("A page of root has the quota of an ordinary user, separate from root's own programs")
     func pages() {
         let bench = bench {
             $0.trustedFactor = 3
@@ -54,7 +54,7 @@ extension QuotaTests {
         for client in [page, other] { bench.runtime.hangUp(client.session) }
         #expect(
             account.connections == 0 && account.callsInFlight == 0 && account.subscriptions == 0 && account.tasks == 0)
-        // A user whom nobody trusts has one account, whatever its sessions speak for.
+        // An untrusted user has one account, for any origins of its sessions.
         let user = bench.client(uid: 1000)
         let before = user.session.account
         bench.runtime.apply(
@@ -62,7 +62,7 @@ extension QuotaTests {
         #expect(hello(user) == nil && user.session.account === before)
     }
 
-    @Test("What is held for a session's calls goes with it when it names its origin, and is let go of there")
+    @Test("When a session sets its origin, the bytes held for its calls move to the new account")
     func heldForCalls() {
         let bench = bench { _ in }
         bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [Self.all(of: "app://a")]))
@@ -81,7 +81,7 @@ extension QuotaTests {
         #expect(local.queuedBytes == 0 && account.queuedBytes == 0 && bench.runtime.quotas.queuedBytes == 0)
     }
 
-    @Test("An origin whose account has no room for a session's calls, or for what is held for them, is not named")
+    @Test("An origin is refused if its account has no room for the session's calls or their bytes")
     func roomForCalls() {
         let bench = bench {
             $0.trustedFactor = 10
@@ -104,14 +104,14 @@ extension QuotaTests {
         #expect(hello(many) == "queued_bytes" && many.session.isTrusted)
     }
 
-    /// A rule that allows everything to sessions that speak for an origin.
+    /// Returns a rule that allows everything to sessions with an origin.
     static func all(of origin: String) -> PolicyRule {
         var rule = PolicyRule(.allow, PolicyVerb.allCases, file: "p.toml", line: 1)
         rule.origins = [ExactText(origin)]
         return rule
     }
 
-    @Test("Root and the daemon's user may take many times as much")
+    @Test("Root and the daemon's user have a multiple of the quota")
     func rootAndTheDaemonsUserMay() {
         let bench = bench {
             $0.trustedFactor = 3
@@ -125,7 +125,7 @@ extension QuotaTests {
         }
     }
 
-    @Test("A change holds for living sessions")
+    @Test("A change of quotas applies to open sessions")
     func aChangeHoldsForLivingSessions() {
         let bench = bench { _ in }
         let client = bench.client()
@@ -141,7 +141,7 @@ extension QuotaTests {
         #expect(call(client, 4)?["error"]?["data"]?["of"] == "task work")
     }
 
-    @Test("Refusals are counted by quota, and shown")
+    @Test("Refusals are counted by quota, and reported")
     func refusalsAreCountedByQuotaAnd() {
         let bench = bench { $0.sessionCalls = CallQuota(callsPerSecond: 1, burst: 1) }
         let client = bench.client()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-/// Quotas: who may take how much, and what is said beyond.
+/// Quotas: the limits of clients, and the errors above the limits.
 struct QuotaTests {
     func bench(_ change: (inout QuotaLimits) -> Void) -> Bench {
         var quotas = QuotaLimits()
@@ -20,7 +20,7 @@ struct QuotaTests {
         return client.readOne()
     }
 
-    /// Whether a call is begun, and not answered.
+    /// Returns whether a call starts and is not answered yet.
     func begins(_ client: FakeClient, _ id: Int, task: String = "work", options: String = "1") -> Bool {
         client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":\#(id)}"#)
         return client.read().isEmpty
@@ -28,7 +28,7 @@ struct QuotaTests {
 
     // MARK: Rates
 
-    @Test("Calls come as fast as the burst allows, and then at the pace")
+    @Test("Calls are accepted up to the burst, then at the rate")
     func callsComeAsFastAsThe() {
         let bench = bench { $0.sessionCalls = CallQuota(callsPerSecond: 10, burst: 3) }
         let client = bench.client()
@@ -51,7 +51,7 @@ struct QuotaTests {
         #expect(call(client, 11)?.errorCode == "busy")
     }
 
-    @Test("A caller that waits for retryAfter gets in")
+    @Test("A caller that waits for retryAfter is accepted")
     func whoWaitsAsLongAsIt() {
         let bench = bench { $0.user.calls = CallQuota(callsPerSecond: 7, burst: 2) }
         let client = bench.client(uid: 0)
@@ -66,7 +66,7 @@ struct QuotaTests {
         }
     }
 
-    @Test("The sessions of a uid share its rate, those of another have their own")
+    @Test("The sessions of a user share one rate; another user has its own")
     func theSessionsOfAUidShare() {
         let bench = bench { $0.user.calls = CallQuota(callsPerSecond: 1, burst: 2) }
         let (first, second, other) = (bench.client(uid: 0), bench.client(uid: 0), bench.client(uid: Bench.daemonUID))
@@ -76,7 +76,7 @@ struct QuotaTests {
         #expect(begins(other, 1))
     }
 
-    @Test("A rate does not begin again with a new connection")
+    @Test("A new connection does not reset the rate")
     func aRateDoesNotBeginAnew() {
         let bench = bench { $0.user.calls = CallQuota(callsPerSecond: 1, burst: 1) }
         let first = bench.client(uid: 0)
@@ -100,7 +100,7 @@ struct QuotaTests {
 
     // MARK: In flight
 
-    @Test("The calls in flight of a uid are bounded over its sessions")
+    @Test("A user has a limit of calls in flight over all of its sessions")
     func theCallsInFlightOfA() {
         let bench = bench { $0.user.calls.callsInFlight = 3 }
         let (first, second) = (bench.client(uid: 0), bench.client(uid: 0))
@@ -120,7 +120,7 @@ struct QuotaTests {
         #expect(call(first, 5)?.errorCode == "busy")
     }
 
-    @Test("A task's calls are bounded over all callers, and a plugin's over its tasks")
+    @Test("A task has a limit over all callers, and a plugin over all of its tasks")
     func aTasksCallsAreBoundedOver() {
         let bench = bench {
             $0.tasks = ["slow": CallQuota(callsInFlight: 1)]
@@ -136,9 +136,9 @@ struct QuotaTests {
         #expect(begins(second, 5, task: "slow"))
     }
 
-    // MARK: What a session keeps
+    // MARK: State of sessions
 
-    @Test("Patterns beyond the session's or the user's quota are quota exceeded, and none is added")
+    @Test("Patterns above the session's or the user's quota are refused, and none is added")
     func patternsBeyondTheSessionsOrThe() {
         let bench = bench {
             $0.sessionSubscriptions = 2
@@ -159,7 +159,7 @@ struct QuotaTests {
         #expect(subscribe(second, #""b""#)?["result"] != nil)
     }
 
-    @Test("Tasks beyond the quota are quota exceeded, and none of them is provided")
+    @Test("Tasks above the quota are refused, and none of them is registered")
     func tasksBeyondTheQuotaAreQuota() {
         let bench = bench { $0.sessionTasks = 2 }
         let client = bench.client()

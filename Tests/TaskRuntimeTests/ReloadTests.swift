@@ -8,7 +8,7 @@ import Testing
 struct ReloadTests {
     let bench = Bench()
 
-    /// The reloads that were asked for, by the calls that wait for them.
+    /// The calls that requested a reload and wait for it.
     private final class Asked {
         var calls: [CallHandle] = []
     }
@@ -19,7 +19,7 @@ struct ReloadTests {
         return asked
     }
 
-    @Test("is asked for once, answered when it is over, and counts as a call in flight until then")
+    @Test("is requested once, answered when it ends, and counts as a call in flight until then")
     func later() {
         let asked = asked()
         let client = bench.client()
@@ -33,7 +33,7 @@ struct ReloadTests {
         #expect(bench.runtime.callsInFlight == 0)
     }
 
-    @Test("that fails ends the call with its error, and one whose caller has left ends nothing")
+    @Test("that fails ends the call with its error, and has no effect if the caller has disconnected")
     func failure() {
         let asked = asked()
         let client = bench.client()
@@ -46,7 +46,7 @@ struct ReloadTests {
         #expect(bench.runtime.callsInFlight == 0)
     }
 
-    @Test("may be asked for by root and the daemon's user, and by nobody else")
+    @Test("may be requested only by root and the daemon's user")
     func permission() {
         let asked = asked()
         for uid in [0, Bench.daemonUID] as [UInt32] {
@@ -61,14 +61,14 @@ struct ReloadTests {
         #expect(asked.calls.count == 2)
     }
 
-    @Test("is an error where there is no configuration, as in a plugin's test")
+    @Test("is an error without a configuration, as in a plugin's test")
     func none() {
         let client = bench.client()
         client.send(#"{"task":"bridge.reload","callbackId":1}"#)
         #expect(client.readOne()?.errorCode == "internal")
     }
 
-    @Test("brings other bounds to sessions that are open, and leaves the deadlines of calls in flight")
+    @Test("applies new limits to open sessions, and keeps the deadlines of calls in flight")
     func limits() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)

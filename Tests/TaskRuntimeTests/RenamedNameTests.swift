@@ -11,7 +11,7 @@ struct RenamedNameTests {
     }
 
     @Test(
-        "is refused, and the sentence has the new name",
+        "is refused, and the error contains the new name",
         arguments: [
             (
                 "tasks", ["name": "t", "summary": "s", "open": true],
@@ -34,7 +34,7 @@ struct RenamedNameTests {
         #expect(refusal([part: [element]])?.contains(sentence) == true)
     }
 
-    @Test("is refused at its top as well")
+    @Test("is refused at its top level as well")
     func top() {
         let sentence = "the manifest has the member reconfigurable, which is called reloadable now"
         #expect(refusal(["reconfigurable": true])?.contains(sentence) == true)

@@ -4,7 +4,7 @@ import Testing
 @testable import TaskRuntime
 
 extension ReplacementTests {
-    @Test("An interceptor that has let a call pass does not see it again in a new version of its plugin")
+    @Test("The new version of a plugin is not asked about a call that the old version has passed")
     func seen() throws {
         let second = FakeInterceptor(bench, "second", ["work"])
         let first = FakeInterceptor(bench, "first", ["work"]) { _ in #"{"pass":true}"# }
@@ -21,7 +21,7 @@ extension ReplacementTests {
         #expect(host.started.isEmpty && bench.host.started.count == 1)
     }
 
-    @Test("The new one's interceptors are asked where the old one's were, not before everybody else's")
+    @Test("The interceptors of a new version take the position of the old version's")
     func interceptors() throws {
         let first = FakeInterceptor(bench, "first", ["work"]) { _ in #"{"pass":true}"# }
         let second = FakeInterceptor(bench, "second", ["work"]) { _ in #"{"pass":true}"# }
@@ -43,7 +43,7 @@ extension ReplacementTests {
         #expect(bench.host.started.count == 1)
     }
 
-    @Test("A call that an interceptor has in hand keeps its position before those behind it; the new one begins them")
+    @Test("A call that waits for an interceptor keeps its position, and starts in the new plugin")
     func askedAbout() throws {
         let interceptor = FakeInterceptor(bench, "looker", ["work"])
         let client = bench.client()
@@ -57,7 +57,7 @@ extension ReplacementTests {
         #expect(bench.host.started.isEmpty)
     }
 
-    @Test("One whose task is gone ends, whatever is decided about it")
+    @Test("A call that waits for an interceptor ends if the new plugin does not have its task")
     func askedAboutGone() throws {
         let interceptor = FakeInterceptor(bench, "looker", ["work"])
         let client = bench.client()
@@ -69,7 +69,7 @@ extension ReplacementTests {
         #expect(client.read().isEmpty && host.started.isEmpty)
     }
 
-    @Test("What an old one's interceptor has in hand it may decide; it is idle then")
+    @Test("A retired plugin can still decide an open question, and is then idle")
     func oldInterceptor() throws {
         let interceptor = FakeInterceptor(bench, "looker", ["work"])
         let client = bench.client()
@@ -86,7 +86,7 @@ extension ReplacementTests {
         #expect(bench.host.started.map(\.options) == ["2"])
     }
 
-    @Test("A plugin that could not be used is known by what its file is called, where its name is unknown")
+    @Test("A refused plugin without a known name is named after its file")
     func refusedNames() {
         let names = [
             "/p/libQrScanPlugin.so": "qr-scan", "/p/greet.plugin.toml": "greet", "libgreet.so": "greet",

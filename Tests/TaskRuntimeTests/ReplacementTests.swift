@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Plugins that take each other's places")
+@Suite("Replacement of plugins")
 struct ReplacementTests {
     let bench = Bench()
 
@@ -22,7 +22,7 @@ struct ReplacementTests {
         Array(result.utf8).withUnsafeBytes { instance.reply(host.started[index].handle, $0) }
     }
 
-    @Test("What was begun the old one finishes; what waits, and what comes, the new one begins, in the order it came")
+    @Test("The old plugin finishes its started calls; waiting and later calls start in the new one, in order")
     func waiting() throws {
         let client = bench.client()
         for id in 1...3 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
@@ -48,7 +48,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("A call that waits for a task that the new one does not have was not begun, and its caller gets an error")
+    @Test("A waiting call of a task that the new plugin does not have ends with an error, not started")
     func goneTask() throws {
         let client = bench.client()
         client.send(#"{"task":"one","callbackId":1}"#)
@@ -67,7 +67,7 @@ struct ReplacementTests {
         #expect(client.readOne()?["result"] == 1)
     }
 
-    @Test("Options that wait are refused where they are longer than the new one takes")
+    @Test("Waiting options that are longer than the new plugin accepts are refused")
     func lengthOfOptions() throws {
         let bench = Bench(extraTasks: [TaskDescription(name: "big", concurrency: 1, optionBytes: .max)])
         let client = bench.client()
@@ -85,7 +85,7 @@ struct ReplacementTests {
         #expect(host.started.map(\.options) == ["3"])
     }
 
-    @Test("A candidate may have the names of the one before, and nobody else's")
+    @Test("A candidate may have the names of the plugin that it replaces, but of no other")
     func names() throws {
         _ = bench.add("other", tasks: [TaskDescription(name: "taken")], FakeHost())
         #expect(throws: BridgeError.self) { try successor([TaskDescription(name: "taken")]) }
@@ -96,7 +96,7 @@ struct ReplacementTests {
         #expect(bench.runtime.plugins.count == 2)
     }
 
-    @Test("The new one hears of the sessions that there are, the old one of nothing any more")
+    @Test("The new plugin is notified of existing sessions, and the old one is not notified any more")
     func sessions() throws {
         let client = bench.client()
         let (new, host) = try successor([])
@@ -109,7 +109,7 @@ struct ReplacementTests {
         #expect(bench.host.changes.count == heard)
     }
 
-    @Test("A plugin that is retired finishes what waits and what runs, and gets no more; then it is idle")
+    @Test("A retired plugin finishes waiting and running calls, gets no more, and is then idle")
     func retired() {
         let client = bench.client()
         for id in 1...2 { client.send(#"{"task":"one","options":\#(id),"callbackId":\#(id)}"#) }
@@ -125,7 +125,7 @@ struct ReplacementTests {
         #expect(client.read().map { $0["result"] } == [1, 2])
     }
 
-    @Test("Work that nobody waits for any more is work still: the plugin is idle when it has said that it is over")
+    @Test("A plugin is idle only after it has finished the work of cancelled calls")
     func abandoned() {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
@@ -138,7 +138,7 @@ struct ReplacementTests {
         #expect(isIdle)
     }
 
-    @Test("Calls wait for as long as there is one reason to, and a paused plugin that works on nothing is idle")
+    @Test("Calls wait until every reason for a pause has ended; a paused plugin without work is idle")
     func pauses() {
         let client = bench.client()
         bench.instance.pause(.unread)
@@ -154,7 +154,7 @@ struct ReplacementTests {
     }
 
     @Test(
-        "Who hears of plugins hears that the new one has started; that one has stopped only where none takes its place")
+        "plugin.started is published for a new plugin, plugin.stopped only if no other replaces it")
     func events() throws {
         let client = bench.client()
         client.send(#"{"task":"bridge.subscribe","options":{"events":["plugin.*"]}}"#)
@@ -168,7 +168,7 @@ struct ReplacementTests {
     }
 
     @Test(
-        "While the new one was started a client has begun to provide a task of its: it is refused, and nothing has changed"
+        "A new plugin is refused if a client has registered one of its tasks meanwhile; nothing changes"
     )
     func takenMeanwhile() throws {
         let (new, _) = try successor([TaskDescription(name: "work"), TaskDescription(name: "scan")])
@@ -185,7 +185,7 @@ struct ReplacementTests {
         try bench.runtime.open(other)
     }
 
-    @Test("One whose process has ended since it was started does not take over")
+    @Test("A plugin whose process has ended since its start does not take over")
     func deadMeanwhile() throws {
         let (new, _) = try successor([TaskDescription(name: "work")])
         new.crashed(BridgeError(.pluginCrashed, "it ended"), lost: [], isRestarting: false)
@@ -194,7 +194,7 @@ struct ReplacementTests {
         #expect(bench.host.started.count == 1)
     }
 
-    @Test("What the daemon asks a plugin about itself does not wait behind calls, and ends with the plugin")
+    @Test("The daemon's requests to a plugin do not wait behind calls, and end with the plugin")
     func askedItself() throws {
         let calls = FakeInterceptor(bench, "caller", [])
         bench.instance.pause(.handover)
@@ -205,7 +205,7 @@ struct ReplacementTests {
         let handle = bench.host.started[0].handle
         bench.runtime.remove(bench.instance)
         #expect(ends.count == 1 && failure(ends[0]) == .pluginUnavailable)
-        // Its process says so a little later.
+        // Its process reports the end a little later.
         bench.instance.workEnded([handle], BridgeError(.pluginCrashed, "it ended"))
         #expect(ends.count == 1)
         #expect(waiting.all == ["plugin.unavailable"])
@@ -216,7 +216,7 @@ struct ReplacementTests {
         return error.code
     }
 
-    @Test("A call that waits is held against what the new one takes before that one gets it")
+    @Test("The options of a waiting call are checked with the new plugin's schema")
     func otherOptions() throws {
         let client = bench.client()
         client.send(#"{"task":"one","callbackId":1}"#)
@@ -227,7 +227,7 @@ struct ReplacementTests {
         #expect(client.readOne()?.errorCode == "options.invalid" && host.started.isEmpty)
     }
 
-    @Test("A plugin's own call that an interceptor has in hand goes to the new one")
+    @Test("A plugin's own call that waits for an interceptor goes to the new plugin")
     func ownCallAskedAbout() throws {
         let looker = FakeInterceptor(bench, "looker", ["work"])
         let caller = FakeInterceptor(bench, "caller", [])
@@ -241,7 +241,7 @@ struct ReplacementTests {
         #expect(outcomes.all == ["1"])
     }
 
-    @Test("Positional parameters that wait for the old one's description are named, and go to the new one")
+    @Test("Positional parameters get their names from the old plugin's description, and go to the new one")
     func positional() throws {
         let client = bench.client()
         client.send(#"{"jsonrpc":"2.0","method":"work","params":[1],"id":1}"#)
@@ -252,9 +252,9 @@ struct ReplacementTests {
         #expect(host.started.map(\.options) == [#"{"a":1}"#])
     }
 
-    // MARK: Who may
+    // MARK: Permissions
 
-    @Test("Nobody but root and the daemon's user loads, unloads or reloads plugins; nothing is asked for them")
+    @Test("Only root and the daemon's user may load, unload or reload plugins")
     func permission() {
         var asked: [PluginChange] = []
         bench.runtime.onPluginChange = { change, call in

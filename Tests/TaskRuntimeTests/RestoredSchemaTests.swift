@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Schemas of tasks whose sessions go on are read when the tasks are first called")
+@Suite("Schemas of restored tasks are parsed at the first call")
 struct RestoredSchemaTests {
     private let lane = ManualLane()
     private let log = LogOfTest()
@@ -19,7 +19,7 @@ struct RestoredSchemaTests {
     private static let long =
         #"{"type":"object","required":["s"],"description":"\#(String(repeating: "x", count: 60_000))"}"#
 
-    /// What a daemon before says of the provider's tasks.
+    /// Returns the previous daemon's records of the provider's tasks.
     private func records(_ schemas: [String]) throws -> [ProviderRecord] {
         try schemas.enumerated().map { index, schema in
             let description = ProvidedDescription(options: try JSON(parsing: schema))
@@ -31,7 +31,7 @@ struct RestoredSchemaTests {
         #expect(new.runtime.restore(try records(schemas)).isEmpty)
     }
 
-    /// Whether the schema of a task of the provider's is still text.
+    /// Returns whether the schema of a task is still unparsed text.
     private func isText(_ task: String) throws -> Bool {
         let entry = try #require(new.runtime.tasks.find(task)?.provider as? ClientTask)
         if case .unread = entry.providers[0].provision.optionsSchema { return true }
@@ -42,14 +42,14 @@ struct RestoredSchemaTests {
         client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":1}"#)
     }
 
-    @Test("None of them is read when they are entered, however many and long they are")
+    @Test("No schema is parsed when tasks are restored, for any number and length")
     func entered() throws {
         #expect(new.runtime.restore(try records(Array(repeating: Self.long, count: 200))).isEmpty)
         #expect(lane.uids.isEmpty)
         for index in 0..<200 { #expect(try isText("t\(index)")) }
     }
 
-    @Test("They are described and handed over as before, read or not")
+    @Test("Restored tasks are described and handed over without parsing")
     func described() throws {
         try restore(Self.long)
         let schema = try JSON(parsing: Self.long)
@@ -60,7 +60,7 @@ struct RestoredSchemaTests {
         #expect(try isText("t0"))
     }
 
-    @Test("A long one is read in the lane at the first call, which is checked, and once")
+    @Test("A long schema is parsed in the lane at the first call, once, and the call is checked")
     func firstCall() throws {
         try restore(Self.long)
         let client = new.client(uid: 0)
@@ -77,7 +77,7 @@ struct RestoredSchemaTests {
         #expect(client.session.account.queuedBytes == 0)
     }
 
-    @Test("The first call's options are checked in the lane where they are long")
+    @Test("Long options of the first call are checked in the lane")
     func longOptions() throws {
         try restore(Self.long)
         let client = new.client()
@@ -86,7 +86,7 @@ struct RestoredSchemaTests {
         #expect(provider.read().last?["task"] == "t0")
     }
 
-    @Test("Of calls that come at the same time each is checked by the same schema")
+    @Test("Calls that arrive at the same time are checked with the same schema")
     func several() throws {
         try restore(Self.long)
         let clients = (0..<2).map { _ in new.client() }
@@ -97,7 +97,7 @@ struct RestoredSchemaTests {
         #expect(provider.read().last?["options"] == ["s": 1])
     }
 
-    @Test("A short one is read at the first call at once; where anything fits, nothing is checked")
+    @Test("A short schema is parsed at once at the first call; a schema that permits everything is not checked")
     func short() throws {
         try restore(#"{"type":"array"}"#, "{}", "true")
         let client = new.client()
@@ -110,7 +110,7 @@ struct RestoredSchemaTests {
     }
 
     @Test(
-        "A task whose schema this daemon does not take is provided no more, and the log says so",
+        "A task whose schema is invalid is removed at the first call, and the removal is logged",
         arguments: [10, 2_000])
     func refused(bytes: Int) throws {
         try restore(#"{"type":"no type","description":"\#(String(repeating: "x", count: bytes))"}"#)
@@ -124,7 +124,7 @@ struct RestoredSchemaTests {
     }
 
     @Test(
-        "A provider that goes or registers again while its schema is read keeps what it said last",
+        "If the provider disconnects or registers again during parsing, the parsed schema is not used",
         arguments: [true, false])
     func meanwhile(isGone: Bool) throws {
         try restore(Self.long)
@@ -143,7 +143,7 @@ struct RestoredSchemaTests {
         }
     }
 
-    @Test("A call that ends while the schema is read leaves it to the next one")
+    @Test("A call that ends during parsing leaves the schema unparsed for the next call")
     func ended() throws {
         try restore(Self.long)
         let client = new.client()

@@ -4,20 +4,20 @@ import Testing
 
 @testable import TaskRuntime
 
-/// The required tests of the JSON Schema Test Suite for draft 2020-12, by way of `bridge.register` and calls.
+/// The required tests of the JSON Schema Test Suite for draft 2020-12, through `bridge.register` and calls.
 @Suite("The JSON Schema Test Suite", .enabled(if: PublicSuite.jsonSchema.isThere, "\(PublicSuite.jsonSchema.missing)"))
 struct SchemaSuiteTests {
     private let bench = Bench()
 
-    /// Why a schema of the suite is refused: what the error says.
+    /// The reason why a schema of the suite is refused. The raw value is a part of the error message.
     private enum Reason: String {
-        /// Nothing is fetched: a client could make the daemon read any address.
+        /// The daemon fetches no documents: otherwise a client could make it read any address.
         case otherDocument = "only schemas of the same document can be referred to"
-        /// A vocabulary gives keywords other meanings, and the daemon knows one vocabulary.
+        /// A vocabulary gives keywords other meanings, and the daemon supports only one vocabulary.
         case otherVocabulary = "only the vocabulary of https://json-schema.org/draft/2020-12/schema is supported"
     }
 
-    /// Tests with the same schema, by file and description.
+    /// A group of tests with the same schema, identified by file and description.
     private struct Group: Hashable {
         var file: String
         var description: String
@@ -28,7 +28,7 @@ struct SchemaSuiteTests {
         }
     }
 
-    /// The groups whose schemas are refused. All other tests must come out right.
+    /// The groups whose schemas are refused. All other tests must pass.
     private static let refused: [Group: Reason] = {
         let documents = [
             "defs.json": ["validate definition against metaschema"],
@@ -61,20 +61,20 @@ struct SchemaSuiteTests {
         return refused
     }()
 
-    /// What comes out, by the version of the suite: the commit, or the release of the package that has the suite in it.
+    /// The expected scores, by the version of the suite: its commit, or the release of the package that contains it.
     private static let scores = [
         "44401e0c046704b476ec9d2e2fccdaee618f259d": Score(cases: 1_299, passed: 1_246, refused: 53),
         "jsonschema-4.26.0": Score(cases: 1_257, passed: 1_204, refused: 53),
     ]
 
-    /// What became of the tests.
+    /// The results of the tests.
     private struct Score: Equatable {
         var cases = 0
         var passed = 0
         var refused = 0
     }
 
-    /// Registers a task with the schema. Returns why it is refused.
+    /// Registers a task with the schema. Returns the error message; `nil` if the schema is accepted.
     private func register(_ schema: JSON, by provider: FakeClient) -> String? {
         provider.send(
             #"{"task":"bridge.register","options":{"tasks":["suite"],"descriptions":{"suite":{"options":\#(schema.text)}}},"callbackId":0}"#
@@ -94,7 +94,7 @@ struct SchemaSuiteTests {
         return true
     }
 
-    @Test("All tests come out right but for 53, whose schemas name other documents or vocabularies: refused")
+    @Test("All tests pass except 53, whose schemas are refused because they name other documents or vocabularies")
     func suite() throws {
         let suite = PublicSuite.jsonSchema
         let wanted = try #require(Self.scores[suite.version], "no scores of '\(suite.version)': \(suite.missing)")

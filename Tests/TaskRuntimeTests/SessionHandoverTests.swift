@@ -4,12 +4,12 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Sessions that go from one daemon to the next")
+@Suite("Sessions that are handed over to the next daemon")
 struct SessionHandoverTests {
     private let old = Bench()
     private let new = Bench()
 
-    /// The session of a client of the old daemon, gone on with in the new one; by way of its text.
+    /// Resumes the session of a client of the old daemon in the new one, from the text of its record.
     private func carryOver(_ client: FakeClient) throws -> Session {
         let text = try JSONCoding.encode(old.runtime.record(of: client.session))
         let record = try text.withUnsafeBytes { try JSONCoding.decode(SessionRecord.self, from: $0) }
@@ -22,7 +22,7 @@ struct SessionHandoverTests {
         return try #require(client.readOne()?["result"]?["sessions"]?.arrayValue)
     }
 
-    @Test("keep number, age, and everything that they said of themselves")
+    @Test("keep their number, age, and the data that clients gave about themselves")
     func identity() throws {
         let client = old.client(uid: 5)
         client.send(
@@ -36,13 +36,13 @@ struct SessionHandoverTests {
         new.clock.advance(.seconds(2))
         let after = try #require(try sessions(new).first?.objectValue)
         #expect(before["openMs"] == 3000)
-        // The new one's clock began one second before: no session is older than its daemon's clock.
+        // The new daemon's clock started at one second. No session is older than the daemon's clock.
         #expect(after["openMs"] == 3000)
         #expect(before == after)
         #expect(after["user"] == "ada")
     }
 
-    @Test("keep an origin that they named, and may not name another; those that named none still may")
+    @Test("keep their origin and cannot change it; sessions without an origin can still set one")
     func origins() throws {
         let named = old.client()
         named.send(#"{"task":"bridge.hello","options":{"origin":"a"}}"#)
@@ -52,7 +52,7 @@ struct SessionHandoverTests {
         #expect(plainSession.origin == "local" && !plainSession.hasNamedOrigin)
     }
 
-    @Test("leave their numbers to nobody else")
+    @Test("keep their numbers, and no other session gets these")
     func numbers() throws {
         for _ in 0..<4 { _ = old.client() }
         let client = old.client()
@@ -64,7 +64,7 @@ struct SessionHandoverTests {
         #expect(new.client().session.number == 42)
     }
 
-    @Test("keep their subscriptions, and what waited for their reader stands in their output")
+    @Test("keep their subscriptions; waiting events are moved to their output")
     func events() throws {
         let client = old.client()
         client.send(#"{"task":"bridge.subscribe","options":{"events":["a.*","b"]}}"#)
@@ -82,7 +82,7 @@ struct SessionHandoverTests {
         #expect(text == "{\"event\":\"a.x\",\"data\":1}\n")
     }
 
-    @Test("keep what they provide, and the order in which they came to")
+    @Test("keep the tasks that they provide, and the order of their registration")
     func providing() throws {
         let clients = (0..<3).map { _ in old.client() }
         for client in clients {
@@ -96,13 +96,13 @@ struct SessionHandoverTests {
         #expect(new.runtime.restore(kept).isEmpty)
         let caller = new.client()
         caller.send(#"{"task":"t","callbackId":1}"#)
-        // The first one takes only calls that name it.
+        // The first session accepts only calls that name it.
         #expect(resumed[0].output.isEmpty)
         #expect(!resumed[1].output.isEmpty)
         #expect(resumed[0].registrations == ["t", "mine"])
     }
 
-    @Test("lose what a plugin provides by now, and what they provide without being here")
+    @Test("lose tasks that a plugin provides now; tasks of sessions that were not handed over are lost, too")
     func lostProviders() throws {
         let client = old.client()
         client.send(#"{"task":"bridge.register","options":{"tasks":["t","u"]}}"#)
@@ -114,7 +114,7 @@ struct SessionHandoverTests {
         #expect(session.registrations == ["u"])
     }
 
-    @Test("open for the plugins over there, and for nobody else")
+    @Test("are reported as opened to the new daemon's plugins, but not to subscribers")
     func plugins() throws {
         let client = old.client()
         let observer = new.client()
@@ -128,7 +128,7 @@ struct SessionHandoverTests {
         #expect(observer.read().isEmpty)
     }
 
-    @Test("are at rest only with no call by them or to them in flight")
+    @Test("are at rest only if no call by them or to them is in flight")
     func atRest() {
         let (caller, provider) = (old.client(), old.client())
         #expect(old.runtime.isAtRest(caller.session) && old.runtime.isAtRest(provider.session))
@@ -152,7 +152,7 @@ struct SessionHandoverTests {
         #expect(client.read().isEmpty)
     }
 
-    @Test("are read from what other versions wrote: with members missing, and with members more")
+    @Test("are read from records of other versions, with missing or additional members")
     func otherVersions() throws {
         func record(_ text: String) throws -> SessionRecord {
             try Array(text.utf8).withUnsafeBytes { try JSONCoding.decode(SessionRecord.self, from: $0) }

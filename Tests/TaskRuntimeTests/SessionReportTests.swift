@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("A process of a plugin that comes after others hears of the sessions that there are")
+@Suite("A later process of a plugin is notified of the existing sessions")
 struct SessionReportTests {
     private let bench = Bench()
     private let turns: FakeTurns
@@ -13,7 +13,7 @@ struct SessionReportTests {
         turns.slow()
     }
 
-    @Test("in steps, of each once, and of those that change meanwhile in their order")
+    @Test("in steps, once for each session, and in order for sessions that change meanwhile")
     func steps() {
         let clients = (0..<200).map { _ in bench.client() }
         var heard: [(change: SessionChange, number: UInt64)] = []
@@ -40,7 +40,7 @@ struct SessionReportTests {
         #expect(report.changes(.background, of: clients[0].session) == [.background])
     }
 
-    @Test("until it is gone")
+    @Test("until it has ended")
     func gone() {
         _ = (0..<200).map { _ in bench.client() }
         var heard = 0

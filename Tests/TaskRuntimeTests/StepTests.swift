@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Work whose size a client decides is cut into steps")
+@Suite("Work whose amount a client controls is split into steps")
 struct StepTests {
     private let bench = Bench()
     private let turns: FakeTurns
@@ -14,7 +14,7 @@ struct StepTests {
     private func slow() { turns.slow() }
     private func runJobs() -> Int { turns.runJobs() }
 
-    @Test("The end of a session with many calls leaves turns to others, and ends every call")
+    @Test("When a session with many calls ends, other work runs in between, and every call ends")
     func endOfSession() {
         let caller = bench.client(uid: 0)
         for id in 0..<200 { caller.send(#"{"task":"slow","callbackId":\#(id)}"#) }
@@ -33,7 +33,7 @@ struct StepTests {
         #expect(bench.runtime.sessionCount == 1)
     }
 
-    @Test("A session that is closed by another gets every callback, then the event, however many turns that takes")
+    @Test("A session that another one closes gets all callbacks, then the event, over several turns")
     func closedSession() {
         let client = bench.client(uid: 0)
         for id in 0..<100 { client.send(#"{"task":"slow","callbackId":\#(id)}"#) }
@@ -47,7 +47,7 @@ struct StepTests {
         #expect(client.transport.isToBeClosed)
     }
 
-    @Test("Calls that a session works on end when it goes, in as many turns as it takes")
+    @Test("When a provider disconnects, its calls end over several turns")
     func endOfProvider() {
         let provider = bench.client(uid: 0)
         provider.send(#"{"task":"bridge.register","options":{"tasks":["t"]},"callbackId":"r"}"#)
@@ -60,7 +60,7 @@ struct StepTests {
         #expect(codes == Array(repeating: "provider.closed", count: 100))
     }
 
-    @Test("A provider that is gone gets no more calls, though its end waits", arguments: [0, 5] as [UInt32])
+    @Test("A disconnected provider gets no calls while its end is in progress", arguments: [0, 5] as [UInt32])
     func goneProvider(callerUID: UInt32) {
         bench.runtime.apply(
             Policy(
@@ -77,7 +77,7 @@ struct StepTests {
         caller.send(#"{"task":"t","callbackId":1}"#)
         #expect(old.readOne()?["task"] == "t")
         #expect(newer.read().isEmpty)
-        // The last one that is left goes too.
+        // The last provider disconnects, too.
         bench.runtime.hangUp(old.session)
         caller.send(#"{"task":"t","callbackId":2}"#)
         #expect(caller.readOne()?.errorCode == "task.not_found")
@@ -86,7 +86,7 @@ struct StepTests {
         #expect(bench.runtime.tasks.find("t") == nil)
     }
 
-    @Test("A long event is read in as many turns as it takes, and is published whole")
+    @Test("A long event is read over several turns, and published as a whole")
     func longEvent() {
         let listener = bench.client(uid: 0)
         listener.send(#"{"task":"bridge.subscribe","options":{"events":["e"]},"callbackId":1}"#)
@@ -106,7 +106,7 @@ struct StepTests {
     }
 
     @Test(
-        "Whatever a message leads to, its time counts against its user's share",
+        "The time of every kind of message counts against its user's share",
         arguments: [
             #"{"task":"nobody","callbackId":ID}"#, #"{"task":"nobody"}"#, #"{"task":"slow","callbackId":ID}"#,
             #"{"task":"slow","callbackId":1}"#, #"{"task":"slow"}"#, "7", #"{"cancel":ID}"#, #"{"event":"e"}"#,
@@ -128,7 +128,7 @@ struct StepTests {
             + #""callbackId":"r"}"#
     }
 
-    @Test("A registration reads one description after the other, and enters all tasks at once at the end")
+    @Test("A registration reads its descriptions one after the other, and registers all tasks at the end")
     func registration() {
         let client = bench.client(uid: 0)
         slow()
@@ -142,7 +142,7 @@ struct StepTests {
         #expect(!client.session.waitsForJobs)
     }
 
-    @Test("A registration with a bad description enters nothing, and one whose session goes meanwhile neither")
+    @Test("A registration with an invalid description, or whose session closes meanwhile, registers nothing")
     func brokenRegistration() {
         let client = bench.client(uid: 0)
         slow()
@@ -168,7 +168,7 @@ struct StepTests {
         #expect(client.session.account.tasks == 1)
     }
 
-    @Test("Output of one user's many sessions leaves the turn to another user's")
+    @Test("Output to many sessions of one user leaves time for output to another user")
     func output() {
         let attackers = (0..<300).map { _ in bench.client(uid: 1) }
         let victim = bench.client(uid: 2)
@@ -187,7 +187,7 @@ struct StepTests {
         #expect(zip(attackers, before).allSatisfy { $0.transport.writes == $1 + 1 })
     }
 
-    @Test("Calls whose deadline comes at once end in several turns, all of them")
+    @Test("Many calls with the same deadline end over several turns")
     func deadlines() {
         let client = bench.client(uid: 0)
         for id in 0..<1_000 { client.send(#"{"task":"quick","callbackId":\#(id)}"#) }
@@ -205,7 +205,7 @@ struct StepTests {
         #expect(ended == 1_000)
     }
 
-    @Test("The quota of subscriptions is asked before anything is asked about each name")
+    @Test("The quota of subscriptions is checked before the rights to each name")
     func quotaFirst() {
         let client = bench.client(uid: 5)
         bench.runtime.apply(
@@ -219,7 +219,7 @@ struct StepTests {
         #expect(client.readOne()?.errorCode == "permission.denied")
     }
 
-    @Test("Options that are longer than their task takes are refused before anything reads them")
+    @Test("Options above the task's limit of bytes are refused before they are read")
     func optionBytes() {
         let bench = Bench(extraTasks: [TaskDescription(name: "short")])
         let client = bench.client(uid: 0)
@@ -238,7 +238,7 @@ struct StepTests {
         return Policy(daemonUID: Bench.daemonUID, rules: [PolicyRule(.allow, verbs, file: "t.toml", line: 1)])
     }
 
-    @Test("A document of all tasks is made a few tasks at a time, and others are served in between")
+    @Test("rpc.discover describes a few tasks at a time, and other clients are served in between")
     func discover() {
         let schema = #"{"enum":[\#(Array(repeating: "{}", count: 20_000).joined(separator: ","))]}"#
         let providers = (0..<16).map { number -> FakeClient in
@@ -254,7 +254,7 @@ struct StepTests {
             if started.work == .describe { bench.reply(bench.host.started.count - 1, "{}") }
         }
         let client = bench.client(uid: 0)
-        // Most of a share for each look at the clock: about as many shares as there are steps.
+        // Each reading of the clock uses most of a share, so there are about as many shares as steps.
         bench.clock.tick = .microseconds(15)
         client.send(#"{"task":"rpc.discover","callbackId":1}"#)
         #expect(client.session.waitsForJobs && client.read().isEmpty)
@@ -265,7 +265,7 @@ struct StepTests {
         let methods = client.readOne()?["result"]?["methods"]?.arrayValue ?? []
         #expect(methods.count { $0["name"]?.stringValue?.hasPrefix("t") == true } == 16)
         #expect(!client.session.waitsForJobs)
-        // Who cancels it gets none.
+        // A cancelled call gets no document.
         client.send(#"{"task":"rpc.discover","callbackId":3}"#)
         client.send(#"{"cancel":3}"#)
         _ = runJobs()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Bounds of streams, and their time")
+@Suite("Limits and timeouts of streams")
 struct StreamBoundTests {
     private func bench(_ change: (inout QuotaLimits) -> Void = { _ in }) -> Bench {
         var quotas = QuotaLimits()
@@ -15,7 +15,7 @@ struct StreamBoundTests {
         return bench
     }
 
-    @Test("A session has 64 streams, and a user as many as all sessions together may")
+    @Test("A session has at most 64 streams, and all sessions of a user share the user's limit")
     func counts() {
         let bench = bench { $0.user.streams = 100 }
         let (first, second) = (StreamClient(bench), StreamClient(bench))
@@ -31,7 +31,7 @@ struct StreamBoundTests {
         #expect(second.make() != "")
     }
 
-    @Test("A read gets as much as fits into a message with the type of the bytes, and never less than 192 bytes")
+    @Test("A read returns what fits into a message together with the type, but at least 192 bytes")
     func shortMessages() throws {
         let bench = bench()
         let client = StreamClient(bench)
@@ -55,26 +55,26 @@ struct StreamBoundTests {
         }
     }
 
-    @Test("A window counts among the bytes that are held for a user, until the reader has left")
+    @Test("A stream's window counts for its user's queued bytes until the reader has left")
     func windows() {
         let bench = bench { $0.user.queuedBytes = 600 << 10 }
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let streams = (0..<2).map { _ in JSON.string(writer.make()) }
         #expect(writer.client.session.account.queuedBytes == 512 << 10)
         #expect(writer.call("new", [:]).errorCode == "busy")
-        // The writer holds its end still, and has not asked since.
+        // The writer still holds its end, and has made no call since.
         _ = reader.call("close", ["stream": streams[0]])
         #expect(writer.client.session.account.queuedBytes == 256 << 10)
         #expect(writer.make() != "")
         bench.runtime.hangUp(writer.client.session)
         bench.runtime.hangUp(reader.client.session)
-        // A reader may still come.
+        // Until then, a reader can still take its end.
         bench.clock.advance(.seconds(60))
         #expect(writer.client.session.account.queuedBytes == 0)
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("What a plugin makes for a client's call counts as the client's")
+    @Test("A stream that a plugin makes for a client's call counts for the client")
     func madeForCall() {
         let bench = bench { $0.sessionStreams = 2 }
         let client = StreamClient(bench)
@@ -86,7 +86,7 @@ struct StreamBoundTests {
         #expect(plugin.call("new", [:])["stream"] != nil)
     }
 
-    @Test("A stream of which nobody takes the other end ends after a minute, and the one that waits learns why")
+    @Test("A stream whose other end is not taken ends after a minute, and waiting calls get the reason")
     func unclaimed() {
         let bench = bench()
         let client = StreamClient(bench)
@@ -100,7 +100,7 @@ struct StreamBoundTests {
         #expect(client.client.session.account.queuedBytes == 0)
     }
 
-    @Test("While a call is in flight that may take the other end, the time does not count")
+    @Test("The minute does not pass while a call that may take the other end is in flight")
     func awaited() {
         let bench = bench()
         let client = StreamClient(bench)
@@ -126,7 +126,7 @@ struct StreamBoundTests {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("A reader that stalls for an hour holds its writer within the window, and nobody else")
+    @Test("A reader that stalls for an hour limits its writer to the window, and affects no other client")
     func stalled() {
         let bench = bench()
         let (writer, reader, other) = (StreamClient(bench), StreamClient(bench), StreamClient(bench))
@@ -147,7 +147,7 @@ struct StreamBoundTests {
         #expect(other.client.readOne()?["result"] == 1)
     }
 
-    @Test("A read that waits for its user's quota goes on once there is room")
+    @Test("A read that waits for its user's quota continues once there is room")
     func quotaAndRead() {
         let bench = bench { $0.user.queuedBytes = 300 << 10 }
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
@@ -163,7 +163,7 @@ struct StreamBoundTests {
         #expect(reader.answers()[read]?["base64"] == "AAAA")
     }
 
-    @Test("A daemon that stops makes no stream, lets those go on that move, and ends those that stand still")
+    @Test("Draining refuses new streams, lets active streams continue, and ends streams without progress")
     func draining() {
         let bench = bench()
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
@@ -189,7 +189,7 @@ struct StreamBoundTests {
         #expect(writer.call("write", ["stream": moving, "base64": "AAAA"]).errorCode == "stream.not_found")
     }
 
-    @Test("Whatever two clients do with their streams, no byte is counted behind, and each call has one answer")
+    @Test("In random use of streams, byte counts return to zero, and each call gets one answer")
     func anything() {
         var random = SeededGenerator(seed: 21)
         for _ in 0..<200 {
@@ -220,7 +220,7 @@ struct StreamBoundTests {
             answered += clients.reduce(0) { $0 + $1.client.session.callsAside }
             #expect(begun == answered)
             for client in clients { bench.runtime.hangUp(client.client.session) }
-            // A reader may still come.
+            // Until then, a reader can still take its end.
             for _ in 0..<2 { bench.clock.advance(.seconds(60)) }
             #expect(bench.runtime.streams.count == 0 && bench.runtime.calls.count == 0)
             #expect(bench.runtime.quotas.queuedBytes == 0)

@@ -8,7 +8,7 @@ struct StreamHoldingTests {
     private let bench = Bench()
     private let bytes: JSON = "AAAA"
 
-    /// What a plugin that is to stop gets, of the manual clock.
+    /// The time that a stopping plugin gets, by the manual clock.
     private let limit = Duration.seconds(5)
 
     private final class Wait {
@@ -21,7 +21,7 @@ struct StreamHoldingTests {
         return wait
     }
 
-    /// The plugin answers a call with a stream that it writes.
+    /// Lets the plugin answer a call with a stream that it writes. Returns the stream.
     private func result(_ client: StreamClient, _ plugin: StreamPlugin) -> JSON {
         client.client.send(#"{"task":"work","callbackId":"w"}"#)
         let call = bench.host.started[0].handle
@@ -31,7 +31,7 @@ struct StreamHoldingTests {
         return stream
     }
 
-    @Test("A plugin that is to stop writes its stream to the end; it is idle then", arguments: [false, true])
+    @Test("A stopping plugin writes its stream to the end, and is then idle", arguments: [false, true])
     func finishes(isProcess: Bool) {
         let holder = isProcess ? StreamHolder() : nil
         holder?.onChange = { [bench] in bench.instance.noteLessWork() }
@@ -54,7 +54,7 @@ struct StreamHoldingTests {
         #expect(wait.isOver && bench.runtime.streams.count == 0)
     }
 
-    @Test("Where the reader stalls its time is over so long after the last byte, and the ends break then")
+    @Test("If the reader stalls, the plugin's time ends five seconds after the last byte, and its ends break")
     func stalls() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         let stream = result(client, plugin)
@@ -73,7 +73,7 @@ struct StreamHoldingTests {
         bench.runtime.remove(bench.instance)
     }
 
-    @Test("A call has its time from the beginning; what it reads or writes gives it more")
+    @Test("A running call gets the whole time when the plugin stops, and again after each read or write")
     func calls() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         let stream = JSON.string(client.make())
@@ -95,7 +95,7 @@ struct StreamHoldingTests {
         #expect(wait.isOver)
     }
 
-    @Test("When its calls are over, streams that have stood still for as long already do not keep it")
+    @Test("When its calls have ended, streams that have already stalled for that time do not delay the stop")
     func stoodStill() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         _ = result(client, plugin)
@@ -108,7 +108,7 @@ struct StreamHoldingTests {
         #expect(wait.isOver)
     }
 
-    @Test("One that is to stop makes streams for calls that it works on, and no others")
+    @Test("A stopping plugin can make streams only for calls that it works on")
     func noFurther() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         client.client.send(#"{"task":"work","callbackId":"w"}"#)
@@ -117,14 +117,14 @@ struct StreamHoldingTests {
         #expect(plugin.call("new", [:], for: bench.host.started[0].handle)["stream"] != nil)
     }
 
-    @Test("One that goes on is idle while it holds ends: what it knows of sessions does not wait for streams")
+    @Test("A plugin that continues is idle while it holds ends, so that a handover does not wait for streams")
     func handover() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         _ = result(client, plugin)
         #expect(waitForIdle().isOver)
     }
 
-    @Test("A writer that has ended its stream with an error holds no end, though its reader has not read")
+    @Test("A writer that has ended its stream with an error holds no end, even if bytes are unread")
     func left() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         let stream = result(client, plugin)
@@ -138,7 +138,7 @@ struct StreamHoldingTests {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("At the daemon's stop the ends of one that is about to stop are over with all others")
+    @Test("When the daemon drains, the ends of a stopping plugin close with all others")
     func draining() {
         let (client, plugin) = (StreamClient(bench), StreamPlugin(bench, bench.instance))
         _ = result(client, plugin)

@@ -2,13 +2,13 @@ import BridgeJSON
 
 @testable import TaskRuntime
 
-/// Two clients at the ends of streams, and the pipes that are made for them. The suites about pipes inherit it.
+/// Two clients at the ends of streams, and the pipes that are created for them. The base class of suites about pipes.
 class StreamPipeBench {
     let bench = Bench()
     let pipes: FakePipes
     let writer: StreamClient
     let reader: StreamClient
-    /// "hello", in base 64, and its bytes.
+    /// The text "hello", in Base64 and as bytes.
     let hello: JSON = "aGVsbG8="
     let helloBytes = Array("hello".utf8)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Pipes of plugins and of those who have many")
+@Suite("Pipes of plugins, and the limit of pipes")
 struct StreamPipeHolderTests {
     private let bench = Bench()
     private let pipes: FakePipes
@@ -21,7 +21,7 @@ struct StreamPipeHolderTests {
 
     // MARK: A plugin's process
 
-    /// A plugin's process, and a stream of its own.
+    /// Returns a plugin's process and the receiver of its descriptors.
     private func process() -> (plugin: StreamPlugin, receiver: FakeReceiver) {
         let plugin = StreamPlugin(bench, bench.instance, holder: StreamHolder())
         let receiver = FakeReceiver()
@@ -67,7 +67,7 @@ struct StreamPipeHolderTests {
         return name
     }
 
-    @Test("A plugin in the daemon's process gets the end of a stream that it makes with it, where it wants that")
+    @Test("A plugin in the daemon's process can get a pipe end together with the stream that it makes")
     func madeInDaemon() throws {
         let work = PluginStreamCall.Work.make(.writer, type: "a/b", totalBytes: 5, attaches: true)
         guard case .made(let stream, 262_144, .some) = try call(work, "") else {
@@ -82,7 +82,7 @@ struct StreamPipeHolderTests {
         #expect(pipes.made.count == 1 && pipes.made[0].given == [.writer, .reader])
     }
 
-    @Test("A plugin in the daemon's process gets its end itself, with what the maker said of the bytes")
+    @Test("A plugin in the daemon's process gets its end directly, with the type and length of the maker")
     func inDaemon() throws {
         let stream = try make()
         guard case .attached(_, nil, nil) = try call(.attach, stream, .writer) else {
@@ -96,7 +96,7 @@ struct StreamPipeHolderTests {
         #expect(pipes.made.count == 1 && pipes.made[0].given == [.writer, .reader])
     }
 
-    @Test("Ends that plugins in the daemon's process have count as the daemon's, also where both ends are pipes")
+    @Test("Pipe ends of plugins in the daemon's process count for the daemon, even if both ends are pipes")
     func keptInDaemon() throws {
         for _ in 0..<2 {
             let stream = try make()
@@ -107,7 +107,7 @@ struct StreamPipeHolderTests {
         #expect(throws: BridgeError.self) { try call(.attach, try make(), .writer) }
     }
 
-    @Test("Who has both ends closes the one that they name")
+    @Test("A plugin that has both ends closes the side that it names")
     func closedSide() throws {
         let stream = try make()
         _ = try call(.attach, stream, .writer)
@@ -119,9 +119,9 @@ struct StreamPipeHolderTests {
         #expect(fault?.side == .reader)
     }
 
-    // MARK: Many
+    // MARK: Limits
 
-    @Test("A session or plugin has 64 ends that are pipes, and another one when a stream is over")
+    @Test("A session has at most 64 pipe ends, and can get another one after a stream has ended")
     func holder() {
         let reader = StreamClient(bench)
         var last: JSON = .null
@@ -129,7 +129,7 @@ struct StreamPipeHolderTests {
             for _ in 0..<2 {
                 last = .string(client.make())
                 #expect(attach(client, last, "write") == [:])
-                // Both ends are pipes: the daemon keeps none.
+                // If both ends are pipes, the daemon keeps no end.
                 #expect(attach(reader, last, "read") == [:])
             }
         }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Who may have the pipe of a stream")
+@Suite("Refusal of pipes for streams")
 final class StreamPipeRefusalTests: StreamPipeBench {
-    @Test("Who cannot get a descriptor uses messages: a client without a socket, a call in a batch, a plugin")
+    @Test("A caller that cannot receive a descriptor uses messages: without a socket, in a batch, or a plugin")
     func noDescriptor() {
         let stream = make()
         writer.client.transport.unread = nil
@@ -20,7 +20,7 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         #expect(writer.call("write", ["stream": stream, "base64": hello]) == ["room": 262_139])
     }
 
-    @Test("A stream is made without the pipe that is wanted with it, where its maker could not attach either")
+    @Test("A stream is made without the requested pipe if its maker cannot attach")
     func madeWithout() {
         let wish: JSON = ["attach": true]
         writer.client.transport.unread = nil
@@ -39,7 +39,7 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         #expect(pipes.made.isEmpty)
     }
 
-    @Test("A stream is made without the pipe where a rule denies its maker bridge.stream.attach")
+    @Test("A stream is made without the pipe if a rule denies bridge.stream.attach to its maker")
     func denied() {
         let all = PolicyRule(.allow, [.call], file: "10-all.toml", line: 1)
         var denial = PolicyRule(.deny, [.call], file: "50-test.toml", line: 7)
@@ -50,7 +50,7 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         #expect(attach(writer, made["stream"] ?? .null, "write").errorCode == "permission.denied")
     }
 
-    @Test("A side for which no pipe can be made uses messages, and the other side may still attach")
+    @Test("A side for which no pipe can be created uses messages, and the other side can still attach")
     func noneLeft() {
         let stream = make()
         pipes.refusal = BridgeError(.busy, "no descriptor is left")
@@ -67,7 +67,7 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("Another user's end is not found")
+    @Test("A stream of another user is not found")
     func foreign() {
         let stream = make()
         let other = StreamClient(bench, uid: Bench.daemonUID)
@@ -75,7 +75,7 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         #expect(attach(reader, stream, "read") == [:])
     }
 
-    @Test("A user has 64 streams of which the daemon keeps an end of a pipe; those of two pipe ends do not count")
+    @Test("A user has at most 64 streams with a pipe end in the daemon; streams of two pipe ends do not count")
     func keptPipes() {
         for _ in 0..<64 { #expect(attach(writer, make(), "write") == [:]) }
         let more = StreamClient(bench)
@@ -91,7 +91,7 @@ final class StreamPipeRefusalTests: StreamPipeBench {
         }
     }
 
-    @Test("A session that does not receive its descriptors gets no more of them: 16, and 64 for its user")
+    @Test("A session has at most 16 descriptors that it has not received, and a user has at most 64")
     func unread() {
         writer.client.transport.unread = 16
         let stream = make()

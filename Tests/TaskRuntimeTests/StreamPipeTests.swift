@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Ends of streams that are pipes")
 final class StreamPipeTests: StreamPipeBench {
-    @Test("Where both sides attach they get the two ends of one pipe, and the daemon keeps none")
+    @Test("If both sides attach, they get the two ends of one pipe, and the daemon keeps none")
     func direct() {
         let stream = make(["type": "text/plain", "bytes": 5])
         #expect(attach(writer, stream, "write") == [:])
@@ -20,7 +20,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0 && pipes.made[0].isClosed)
     }
 
-    @Test("Who makes a stream gets a pipe with it, where it wants one, and may not attach once more")
+    @Test("The maker of a stream can request a pipe with it, and cannot attach again")
     func madeWithPipe() {
         for (side, other) in [("write", "read"), ("read", "write")] {
             let made = writer.call("new", ["side": .string(side), "attach": true])
@@ -36,7 +36,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(pipes.made.count == 2)
     }
 
-    @Test("A reader may attach when its writer has closed the stream, or is gone, and gets what is in the pipe")
+    @Test("A reader can attach after its writer has closed or disconnected, and gets the bytes in the pipe")
     func lateReader() {
         let stream = make()
         _ = attach(writer, stream, "write")
@@ -53,7 +53,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("A reader may attach when its writer has failed, and gets the bytes before the error")
+    @Test("A reader can attach after its writer has failed, and gets the bytes before the error")
     func lateReaderOfMessages() {
         let stream = make()
         _ = writer.call("write", ["stream": stream, "base64": hello])
@@ -64,11 +64,11 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("The bytes of a writer's pipe go into the messages of a reader, no more than the window holds")
+    @Test("Bytes of a writer's pipe go into a reader's messages, at most as many as the window holds")
     func writersPipe() {
         let stream = make()
         #expect(attach(writer, stream, "write") == [:])
-        // The reader may still attach.
+        // The reader can still attach, so the daemon does not read the pipe yet.
         #expect(pipes.made[0].wantedBytes == 0)
         let read = reader.begin("read", ["stream": stream])
         #expect(pipes.made[0].wantedBytes == 262_144)
@@ -80,7 +80,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(pipes.made[0].wantedBytes == 144)
     }
 
-    @Test("A writer's pipe is complete with the number of bytes that the writer counts, whether it has ended or not")
+    @Test("A writer's pipe is complete at the writer's count of bytes, even if the pipe has not ended")
     func counted() {
         let stream = make()
         _ = attach(writer, stream, "write")
@@ -95,7 +95,7 @@ final class StreamPipeTests: StreamPipeBench {
     }
 
     @Test(
-        "A pipe that ends before, or goes on behind, the number that its writer counts breaks the stream",
+        "A pipe with fewer or more bytes than its writer counts breaks the stream",
         arguments: [4, 6])
     func miscounted(count: Int) {
         let stream = make()
@@ -121,7 +121,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(reader.answers() == [read: ["end": true, "bytes": 0]])
     }
 
-    @Test("What a writer sends in messages goes into the reader's pipe as far as that takes it")
+    @Test("Bytes that a writer sends in messages go into the reader's pipe as far as it has room")
     func readersPipe() {
         let stream = make()
         #expect(attach(reader, stream, "read") == [:])
@@ -140,7 +140,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(writer.answers() == [close: ["bytes": 5, "complete": true]])
     }
 
-    @Test("A reader that counts other bytes than its writer did not get all of them")
+    @Test("If a reader's count differs from its writer's, the stream is not complete")
     func readerMiscounts() {
         let stream = make()
         _ = attach(reader, stream, "read")
@@ -151,7 +151,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(receipt?["complete"] == false && receipt?["by"] == "reader")
     }
 
-    @Test("A reader that is gone before it has confirmed the end did not get all bytes")
+    @Test("If a reader disconnects before it confirms the end, the stream is not complete")
     func readerGone() {
         let stream = make()
         _ = attach(writer, stream, "write")
@@ -163,7 +163,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("A reader that has got the end and closes without a count did not get all bytes")
+    @Test("If a reader closes without a count after the end, the stream is not complete")
     func uncountedReader() {
         let stream = make()
         _ = attach(reader, stream, "read")
@@ -173,7 +173,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(writer.answers()[close]?["complete"] == false)
     }
 
-    @Test("Who has both ends says which one they close")
+    @Test("A client with both ends names the side that it closes")
     func bothEnds() {
         let stream = make()
         #expect(attach(writer, stream, "write") == [:] && attach(writer, stream, "read") == [:])
@@ -185,7 +185,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("A write of no bytes to a pipe is answered when the reader has left")
+    @Test("A write of no bytes to a pipe is answered when the reader has closed its end")
     func waitsForReader() {
         let stream = make()
         _ = attach(writer, stream, "write")
@@ -205,7 +205,7 @@ final class StreamPipeTests: StreamPipeBench {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("To attach is the first thing that is done with an end; otherwise the stream goes on in messages")
+    @Test("An end can attach only before its first read or write; otherwise the stream continues in messages")
     func late() {
         let stream = make()
         _ = writer.call("write", ["stream": stream, "base64": hello])
@@ -219,7 +219,7 @@ final class StreamPipeTests: StreamPipeBench {
     }
 
     @Test(
-        "A writer's pipe takes no bytes in messages, is attached once, and is closed with a number; the stream goes on")
+        "A writer's pipe refuses bytes in messages, a second attach, and a close without a count; it stays usable")
     func misuse() {
         let stream = make()
         _ = attach(writer, stream, "write")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Who may take the end of a stream")
+@Suite("Rights to take the end of a stream")
 struct StreamRightsTests {
     private let bench = Bench()
 
@@ -11,7 +11,7 @@ struct StreamRightsTests {
 
     private func isFound(_ answer: JSON) -> Bool { answer.errorCode != "stream.not_found" }
 
-    @Test("A session of another user finds no stream, with the words that it gets for a name that never was")
+    @Test("A session of another user gets the error of a stream that does not exist")
     func otherUser() {
         let (owner, stranger) = (StreamClient(bench, uid: 0), StreamClient(bench, uid: Bench.daemonUID))
         let stream = JSON.string(owner.make())
@@ -29,7 +29,7 @@ struct StreamRightsTests {
         #expect(owner.call("write", ["stream": stream, "base64": "AA=="])["room"] != nil)
     }
 
-    @Test("A page finds no stream of its user's programs, nor of another origin; one of the same origin does")
+    @Test("A page finds no streams of its user's programs or of another origin, only of its own origin")
     func origins() {
         let program = StreamClient(bench)
         let pages = ["https://a.example", "https://b.example", "https://a.example"].map { origin in
@@ -46,7 +46,7 @@ struct StreamRightsTests {
     }
 
     @Test(
-        "What is no name is not found",
+        "An invalid name of a stream is not found",
         arguments: [
             "", "stream:", "stream:0123456789abcdef0123456789abcde", "stream:0123456789abcdef0123456789abcdef0",
             "stream:0123456789ABCDEF0123456789ABCDEF", "Stream:0123456789abcdef0123456789abcdef", "stream:\u{0}",
@@ -55,7 +55,7 @@ struct StreamRightsTests {
         #expect(!isFound(StreamClient(bench).call("read", ["stream": .string(name)])))
     }
 
-    @Test("A plugin takes the stream of the client whose call it works on, and only on behalf of that call")
+    @Test("A plugin can take the stream of its caller only on behalf of that call, and then holds the end")
     func calledPlugin() {
         let client = StreamClient(bench)
         let stream = JSON.string(client.make())
@@ -68,14 +68,14 @@ struct StreamRightsTests {
         _ = client.call("write", ["stream": stream, "base64": "AAAA"])
         #expect(
             plugin.call("read", ["stream": stream], for: bench.host.started[0].handle) == ["base64": "AAAA"])
-        // It holds the end from now on, also after the call.
+        // The plugin holds the end from now on, also after the call.
         bench.reply(0, "true")
         _ = client.client.read()
         _ = client.call("write", ["stream": stream, "base64": "AAAB"])
         #expect(plugin.call("read", ["stream": stream]) == ["base64": "AAAB"])
     }
 
-    @Test("What a plugin holds for one caller is not found for another one, who gives its name")
+    @Test("A stream end that a plugin holds for one caller is not found on behalf of another one")
     func otherCaller() {
         let (client, stranger) = (StreamClient(bench), bench.client(uid: Bench.daemonUID))
         let (read, made) = (JSON.string(client.make()), plugin().call("new", [:])["stream"] ?? .null)
@@ -94,7 +94,7 @@ struct StreamRightsTests {
         #expect(plugin.call("write", ["stream": made, "base64": "AAAA"])["room"] != nil)
     }
 
-    @Test("A client that provides a task does not find its own streams for a caller who gives their name")
+    @Test("A provider does not find streams of its own user on behalf of another user's call")
     func otherCallerOfProvider() {
         let (provider, stranger) = (StreamClient(bench), bench.client(uid: Bench.daemonUID))
         provider.client.send(#"{"task":"bridge.register","options":{"tasks":["photo.add"]},"callbackId":"r"}"#)
@@ -105,7 +105,7 @@ struct StreamRightsTests {
         #expect(provider.call("read", ["stream": stream, "call": id]).errorCode == "stream.not_found")
     }
 
-    @Test("A read that takes an end for a call waits on when that call has been answered")
+    @Test("A read that takes an end for a call continues to wait after that call has been answered")
     func outlasting() {
         let client = StreamClient(bench)
         let stream = JSON.string(client.make())
@@ -119,7 +119,7 @@ struct StreamRightsTests {
         #expect(read.value == ["base64": "AAAA"])
     }
 
-    @Test("A caller takes the stream of a result after its call has ended; another session of another user does not")
+    @Test("A caller can take the stream of a result after its call has ended; another user's session cannot")
     func result() {
         let (client, stranger) = (StreamClient(bench), StreamClient(bench, uid: Bench.daemonUID))
         client.client.send(#"{"task":"work","callbackId":"w"}"#)
@@ -132,7 +132,7 @@ struct StreamRightsTests {
         #expect(client.call("read", ["stream": stream]) == ["base64": "AAAA"])
     }
 
-    @Test("A result's stream reaches the caller through a second plugin, which does not touch it")
+    @Test("The stream of a result reaches the caller through a second plugin that only passes on its name")
     func through() {
         let inner = FakeHost()
         let second = bench.add("inner", tasks: [TaskDescription(name: "inner")], inner)
@@ -147,7 +147,7 @@ struct StreamRightsTests {
         #expect(isFound(client.call("close", ["stream": stream])))
     }
 
-    @Test("A client that provides a task takes the caller's stream by naming the call that it was given")
+    @Test("A provider can take the caller's stream if it names the call that it received")
     func provider() throws {
         let provider = StreamClient(bench, uid: Bench.daemonUID)
         provider.client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]},"callbackId":"r"}"#)
@@ -160,7 +160,8 @@ struct StreamRightsTests {
         #expect(!isFound(provider.call("read", ["stream": stream])))
         #expect(provider.call("read", ["stream": stream, "call": 99]).errorCode == "call.not_found")
         #expect(provider.call("read", ["stream": stream, "call": id]) == ["base64": "AAAA"])
-        // Of its own for the call, the caller takes the other end; after the call it makes none for it any more.
+        // The caller can take the other end of a stream that the provider makes for the call. After the call, the
+        // provider cannot make another one for it.
         let own = provider.call("new", ["call": id])["stream"] ?? .null
         provider.client.send(#"{"callbackId":\#(id.text),"result":\#(own.text)}"#)
         #expect(provider.call("new", ["call": id]).errorCode == "call.not_found")
@@ -168,7 +169,7 @@ struct StreamRightsTests {
         #expect(isFound(client.call("close", ["stream": own])))
     }
 
-    @Test("A provider whose call has ended takes no stream of the caller's later calls")
+    @Test("A provider whose call has ended cannot take streams of the caller's later calls")
     func providerAfterCall() throws {
         let provider = StreamClient(bench, uid: Bench.daemonUID)
         provider.client.send(#"{"task":"bridge.register","options":{"tasks":["scan"]},"callbackId":"r"}"#)
@@ -183,7 +184,7 @@ struct StreamRightsTests {
         #expect(!isFound(provider.call("read", ["stream": stream])))
     }
 
-    @Test("An interceptor takes the stream of the call that it is asked about")
+    @Test("An interceptor can take the stream of the call that it decides about")
     func interceptor() {
         let guardHost = FakeHost()
         let second = bench.add(
@@ -197,7 +198,7 @@ struct StreamRightsTests {
             interceptor.call("read", ["stream": stream], for: guardHost.started[0].handle) == ["base64": "AAAA"])
     }
 
-    @Test("One process of a plugin does not have the ends of another one, nor those of the one before")
+    @Test("A plugin process does not have the ends of another process of the plugin")
     func processes() {
         let client = StreamClient(bench)
         let stream = JSON.string(client.make())
@@ -215,7 +216,7 @@ struct StreamRightsTests {
         #expect(client.call("write", ["stream": stream, "base64": "AAAA"]).errorCode == "stream.closed")
     }
 
-    @Test("The ends are taken once: a second reader of the same user finds nothing")
+    @Test("An end can be taken once: a second reader of the same user does not find the stream")
     func once() {
         let (writer, first, second) = (StreamClient(bench), StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -225,12 +226,12 @@ struct StreamRightsTests {
         #expect(writer.call("read", ["stream": stream]).errorCode == "stream.invalid")
     }
 
-    @Test("A plugin names no call: it calls on behalf of one")
+    @Test("A plugin cannot name a call in its options; it calls on behalf of one")
     func pluginNamesCall() {
         #expect(plugin().call("new", ["call": 5]).errorCode == "options.invalid")
     }
 
-    @Test("A call that fails ends the streams that were made for it; one that succeeds does not")
+    @Test("A failed call ends the streams that were made for it; a successful call does not")
     func failedCall() {
         let client = StreamClient(bench)
         let plugin = plugin()

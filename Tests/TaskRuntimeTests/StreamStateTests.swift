@@ -9,7 +9,7 @@ struct StreamStateTests {
 
     private func bytes(_ count: Int) -> [UInt8] { Array(repeating: 7, count: count) }
 
-    /// Answers as short texts, for comparison.
+    /// Returns answers as short texts, for comparison.
     private func texts(_ answers: [StreamAnswer<Int>]) -> [String] {
         answers.map { answer in
             switch answer {
@@ -34,7 +34,7 @@ struct StreamStateTests {
         }
     }
 
-    @Test("Bytes come in order, and both sides get to know that it is complete")
+    @Test("Bytes arrive in order, and both sides get the confirmation that the stream is complete")
     func complete() {
         var state = State(windowBytes: 100)
         #expect(texts(state.write([1, 2, 3], isEnd: false, 1)) == ["1: room 97"])
@@ -46,7 +46,7 @@ struct StreamStateTests {
         #expect(state.isOver)
     }
 
-    @Test("A read waits for the first byte, and a second one is busy")
+    @Test("A read waits for the first byte, and a second read gets busy")
     func waitingRead() {
         var state = State(windowBytes: 100)
         #expect(texts(state.read(maximumBytes: 9, 1)) == [])
@@ -54,23 +54,23 @@ struct StreamStateTests {
         #expect(texts(state.write(bytes(20), isEnd: false, 3)) == ["1: 9 bytes", "3: room 89"])
     }
 
-    @Test("A write is answered when there is room, and its bytes are taken at once")
+    @Test("A write's bytes are accepted at once, and it is answered when there is room")
     func backPressure() {
         var state = State(windowBytes: 100)
         #expect(texts(state.write(bytes(50), isEnd: false, 1)) == ["1: room 50"])
         #expect(texts(state.write(bytes(30), isEnd: false, 2)) == [])
         #expect(texts(state.write(bytes(20), isEnd: false, 3)) == [])
         #expect(state.waitingBytes == 100)
-        // Not for less than half of the window.
+        // Writes are not answered for less room than half of the window.
         #expect(texts(state.read(maximumBytes: 49, 4)) == ["4: 49 bytes"])
         #expect(texts(state.read(maximumBytes: 1, 5)) == ["5: 1 bytes", "2: room 70", "3: room 50"])
-        // A writer that does not wait for its answers is bounded by what they would have said.
+        // A writer that does not wait for its answers is limited by the room that they would report.
         #expect(texts(state.write(bytes(50), isEnd: false, 6)) == [])
         #expect(texts(state.write(bytes(0), isEnd: false, 7)) == [])
         #expect(state.waitingBytes == 100)
     }
 
-    @Test("More bytes than there was room for break the stream; what came before is still read")
+    @Test("More bytes than the room break the stream; earlier bytes can still be read")
     func exceeded() {
         var state = State(windowBytes: 100)
         #expect(texts(state.write(bytes(40), isEnd: false, 1)) == ["1: room 60"])
@@ -81,7 +81,7 @@ struct StreamStateTests {
         #expect(state.isOver)
     }
 
-    @Test("Writes of no bytes are bounded while none is answered")
+    @Test("The number of unanswered writes is limited, also of writes without bytes")
     func crowded() {
         var state = State(windowBytes: 1)
         for waiter in 0..<64 { #expect(state.write(bytes(waiter == 0 ? 1 : 0), isEnd: false, waiter).isEmpty) }
@@ -90,7 +90,7 @@ struct StreamStateTests {
         #expect(answers.dropLast().allSatisfy { $0.hasSuffix("broken 0 by writer, over 64 writes") })
     }
 
-    @Test("Counts that differ break the stream")
+    @Test("A count that differs from the written bytes breaks the stream")
     func miscounted() {
         var state = State(windowBytes: 100)
         _ = state.write(bytes(9), isEnd: false, 1)
@@ -99,7 +99,7 @@ struct StreamStateTests {
         #expect(texts(state.read(maximumBytes: 9, 4)) == ["4: broken 9 by writer, counted 8"])
     }
 
-    @Test("A reader that has enough stops the writer, and nothing waits any longer")
+    @Test("A reader that closes early stops the writer, and all waiting calls are answered")
     func readerLeaves() {
         var state = State(windowBytes: 100)
         _ = state.write(bytes(40), isEnd: false, 1)
@@ -111,7 +111,7 @@ struct StreamStateTests {
         #expect(texts(state.write([], isEnd: false, 6)) == ["6: closed"])
     }
 
-    @Test("A writer that fails, or is gone, is no end: the reader gets what waits, and then its error")
+    @Test("If a writer fails or disconnects, the reader gets the waiting bytes, then the writer's error")
     func writerLeaves() {
         var state = State(windowBytes: 100)
         _ = state.write(bytes(5), isEnd: false, 1)
@@ -121,7 +121,7 @@ struct StreamStateTests {
         #expect(state.isOver)
     }
 
-    @Test("A writer that has closed may go: the stream still becomes complete")
+    @Test("A writer can disconnect after it has closed; the stream still becomes complete")
     func writerGoesAfterClosing() {
         var state = State(windowBytes: 100)
         #expect(texts(state.write(bytes(5), isEnd: true, 1)) == [])
@@ -132,7 +132,7 @@ struct StreamStateTests {
         #expect(state.isOver)
     }
 
-    @Test("A write whose call timed out stays written, and gives no room until a later one is answered")
+    @Test("A write whose call timed out stays written, and its room is given with a later answer")
     func forgotten() {
         var state = State(windowBytes: 100)
         #expect(texts(state.write(bytes(100), isEnd: false, 1)) == [])
@@ -143,7 +143,7 @@ struct StreamStateTests {
         #expect(state.waitingBytes == 100)
     }
 
-    @Test("The daemon ends a stream: each side is answered so when it next asks")
+    @Test("After the daemon has ended a stream, the next call of each side gets the reason")
     func daemonEnds() {
         var state = State(windowBytes: 100)
         _ = state.write(bytes(5), isEnd: false, 1)

@@ -3,7 +3,7 @@ import BridgeMessage
 
 @testable import TaskRuntime
 
-/// A client that uses streams: each call has the next number as its id.
+/// A client that uses streams. Each call has the next number as its id.
 final class StreamClient {
     let client: FakeClient
     private var lastID = 0
@@ -12,7 +12,7 @@ final class StreamClient {
 
     /// Makes a call that may wait.
     ///
-    /// - Returns: its id.
+    /// - Returns: The id of the call.
     @discardableResult
     func begin(_ task: String, _ options: JSON) -> Int {
         lastID += 1
@@ -20,7 +20,7 @@ final class StreamClient {
         return lastID
     }
 
-    /// Makes a call that is answered at once.
+    /// Makes a call that is answered at once. Returns the result, or the whole message without a result.
     func call(_ task: String, _ options: JSON) -> JSON {
         let id = begin(task, options)
         let messages = client.read()
@@ -30,13 +30,13 @@ final class StreamClient {
         return messages[0]["result"] ?? messages[0]
     }
 
-    /// Makes a stream; empty: it was refused.
+    /// Makes a stream. Returns its name; empty if it was refused.
     func make(_ options: JSON = [:]) -> String { call("new", options)["stream"]?.stringValue ?? "" }
 
-    /// Has its end of a stream be a pipe.
+    /// Attaches a pipe to an end of a stream.
     func attach(_ stream: JSON, _ side: JSON) -> JSON { call("attach", ["stream": stream, "side": side]) }
 
-    /// The answers since the last time, by the ids of their calls.
+    /// Returns the answers since the last time, by the ids of their calls.
     func answers() -> [Int: JSON] {
         var answers: [Int: JSON] = [:]
         for message in client.read() {
@@ -47,15 +47,15 @@ final class StreamClient {
     }
 }
 
-/// Calls of a plugin in a test.
+/// A plugin that makes calls in a test.
 final class StreamPlugin {
     private let bench: Bench
     private let instance: PluginInstance
     private let holder: StreamHolder?
-    /// Gets its descriptors; nil: it can get none.
+    /// Receives the plugin's descriptors; `nil` if the plugin cannot receive any.
     var receiver: FakeReceiver?
 
-    /// - Parameter holder: a process of the plugin's; nil: it runs in the daemon's.
+    /// - Parameter holder: A process of the plugin; `nil` if the plugin runs in the daemon's process.
     init(_ bench: Bench, _ instance: PluginInstance, holder: StreamHolder? = nil) {
         self.bench = bench
         self.instance = instance
@@ -64,7 +64,7 @@ final class StreamPlugin {
 
     /// Makes a call.
     ///
-    /// - Returns: where the answer will be found.
+    /// - Returns: The object that will contain the answer.
     @discardableResult
     func begin(_ task: String, _ options: JSON, for parent: CallHandle? = nil) -> Answer {
         let answer = Answer()
@@ -84,7 +84,7 @@ final class StreamPlugin {
         return answer
     }
 
-    /// Makes a call about a stream that is answered at once.
+    /// Makes a call about a stream that is answered at once. Returns the answer.
     func call(_ task: String, _ options: JSON, for parent: CallHandle? = nil) -> JSON {
         begin("bridge.stream.\(task)", options, for: parent).value ?? "no answer"
     }

@@ -8,13 +8,13 @@ import Testing
 struct StreamTaskTests {
     private let bench = Bench()
 
-    /// As many bytes as a window holds, and about half of them, in base 64.
+    /// The bytes of a whole window, and of about half a window, in Base64.
     private static let wholeWindow = String(repeating: "A", count: 262_143 / 3 * 4) + "AA=="
     private static let halfWindow = String(repeating: "A", count: 131_070 / 3 * 4)
-    /// "hello", in base 64.
+    /// The text "hello" in Base64.
     private let hello: JSON = "aGVsbG8="
 
-    @Test("Bytes go from one client to another of the same user, and both get to know that they are complete")
+    @Test("Bytes go from one client to another of the same user, and both get the confirmation of completeness")
     func complete() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let made = writer.call("new", ["type": "text/plain", "bytes": 5])
@@ -32,7 +32,7 @@ struct StreamTaskTests {
         #expect(reader.call("read", ["stream": stream]).errorCode == "stream.not_found")
     }
 
-    @Test("A read waits for bytes, and a write with `end` for the reader")
+    @Test("A read waits for bytes, and a write with `end` waits for the reader")
     func waiting() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -45,7 +45,7 @@ struct StreamTaskTests {
         #expect(writer.answers() == [last: ["bytes": 5, "complete": true]])
     }
 
-    @Test("A stream may be made by its reader")
+    @Test("A reader can make the stream")
     func madeByReader() {
         let (reader, writer) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(reader.make(["side": "read"]))
@@ -54,7 +54,7 @@ struct StreamTaskTests {
         #expect(reader.answers() == [read: ["base64": hello]])
     }
 
-    @Test("A stream whose reader closes it is over for the writer, with the reason")
+    @Test("If a reader closes a stream, the writer's next call gets the reason")
     func readerCloses() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -70,7 +70,7 @@ struct StreamTaskTests {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("A client that is gone breaks its streams: the reader gets what is there, and then the error")
+    @Test("If a writer disconnects, the reader gets the written bytes, then the error")
     func gone() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -83,7 +83,7 @@ struct StreamTaskTests {
         #expect(bench.runtime.streams.count == 0)
     }
 
-    @Test("A write that waits, and a read that waits, end when the other side is gone")
+    @Test("Waiting reads and writes end when the other side disconnects")
     func waitingAndGone() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let (full, empty) = (JSON.string(writer.make()), JSON.string(writer.make()))
@@ -97,7 +97,7 @@ struct StreamTaskTests {
         bench.runtime.hangUp(reader.client.session)
         #expect(writer.answers()[waiting]?["error"]?["code"] == "stream.closed")
         #expect(writer.call("write", ["stream": empty, "base64": "AA=="]).errorCode == "stream.closed")
-        // And the other way.
+        // The same with a waiting reader.
         let (second, late) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(second.make())
         let waitingRead = late.begin("read", ["stream": stream])
@@ -106,7 +106,7 @@ struct StreamTaskTests {
         #expect(read > 0 && bench.runtime.streams.count == 0)
     }
 
-    @Test("What is no base 64 breaks the stream: what is written later must not be taken for what follows")
+    @Test("Invalid Base64 breaks the stream, so that later bytes do not take the place of the invalid ones")
     func noBase64() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         for bad: JSON in ["aGVsbG8", "aGVs*G8=", 5, .null, "aGVsbG9="] {
@@ -122,7 +122,7 @@ struct StreamTaskTests {
         #expect(reader.answers() == [read: ["base64": "//8="]])
     }
 
-    @Test("More than the room is refused, and ends the stream")
+    @Test("A write above the room is refused, and ends the stream")
     func exceeded() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -133,7 +133,7 @@ struct StreamTaskTests {
         #expect(reader.call("read", ["stream": stream])["error"]?["data"]?["error"]?["code"] == "quota.exceeded")
     }
 
-    @Test("A count that is not the writer's breaks the stream")
+    @Test("A close with a wrong count breaks the stream")
     func miscounted() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -143,7 +143,7 @@ struct StreamTaskTests {
         #expect(reader.call("read", ["stream": stream]).errorCode == "stream.closed")
     }
 
-    @Test("A call that is cancelled, or has a timeout, takes nothing back: what was written stays written")
+    @Test("A write whose call times out stays written")
     func cancelled() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -152,7 +152,7 @@ struct StreamTaskTests {
         writer.client.send(
             #"{"task":"bridge.stream.write","options":{"stream":\#(stream.text),"base64":"AA=="},"#
                 + #""callbackId":"late","timeout":50}"#)
-        // No room had been given for this one.
+        // The second write exceeded the room.
         #expect(writer.answers()[filling]?["error"]?["code"] == "quota.exceeded")
         let other = JSON.string(writer.make())
         let early = writer.begin("write", ["stream": other, "base64": .string(Self.halfWindow)])
@@ -170,7 +170,7 @@ struct StreamTaskTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("A reader that does not read is not sent more, and gets on once it has read")
+    @Test("A reader with unread output gets no more bytes until it has read")
     func slowReader() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let streams = (0..<4).map { _ in JSON.string(writer.make()) }
@@ -183,7 +183,7 @@ struct StreamTaskTests {
         #expect(bench.runtime.calls.count == 0)
     }
 
-    @Test("Calls that wait for streams are not among those that a session may have in flight")
+    @Test("Calls that wait for streams do not count as a session's calls in flight")
     func aside() {
         var limits = RuntimeLimits()
         limits.callsInFlight = 2
@@ -194,7 +194,7 @@ struct StreamTaskTests {
         reader.client.send(#"{"task":"work","callbackId":"b"}"#)
         reader.client.send(#"{"task":"work","callbackId":"c"}"#)
         #expect(reader.client.readOne()?.errorCode == "busy")
-        // And they are let in where the session has as many calls as it may.
+        // They are also accepted when the session has its maximum of calls in flight.
         reader.begin("read", ["stream": .string(writer.make())])
         #expect(reader.answers() == [:])
         bench.runtime.hangUp(reader.client.session)
@@ -202,7 +202,7 @@ struct StreamTaskTests {
         #expect(reader.client.session.account.callsInFlight == 0)
     }
 
-    @Test("A client that has ended its input still gets what it reads")
+    @Test("A client that has ended its input still gets the answers to its reads")
     func inputEnded() {
         let (writer, reader) = (StreamClient(bench), StreamClient(bench))
         let stream = JSON.string(writer.make())
@@ -216,6 +216,6 @@ struct StreamTaskTests {
 }
 
 extension Base64Coding {
-    /// The bytes of a text that is known to be good.
+    /// Returns the bytes of a text that is valid Base64.
     static func decode(_ text: String) -> [UInt8] { Array(text.utf8).withUnsafeBytes { decode($0) } ?? [] }
 }

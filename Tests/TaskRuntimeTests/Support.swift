@@ -5,10 +5,10 @@ import Synchronization
 
 @testable import TaskRuntime
 
-/// A lane that works when a test calls it.
+/// A lane that runs work only when a test calls it.
 final class ManualLane: WorkLane {
     private var waiting: [(uid: UInt32, work: () -> Void)] = []
-    /// For whom work waits, in order.
+    /// The users whose work waits, in order.
     var uids: [UInt32] { waiting.map(\.uid) }
 
     func run<Value: Sendable>(
@@ -19,7 +19,7 @@ final class ManualLane: WorkLane {
 
     func runNext() { waiting.removeFirst().work() }
 
-    /// Until nothing waits. Returns how much there was.
+    /// Runs work until none waits. Returns the number of pieces of work.
     @discardableResult
     func runAll() -> Int {
         var count = 0
@@ -34,22 +34,22 @@ final class ManualLane: WorkLane {
 /// A connection without a socket.
 final class FakeTransport: SessionTransport {
     private(set) var isToBeClosed = false
-    /// How often output was to be written.
+    /// The number of requests to write output.
     private(set) var writes = 0
-    /// How often input that had to wait was let go on.
+    /// The number of times that waiting input was released.
     private(set) var releases = 0
     func inputMayContinue() { releases += 1 }
-    /// How often it was to be read on in spite of the daemon's end.
+    /// The number of requests to continue reading while the daemon drains.
     private(set) var readsOn = 0
     func readOn() { readsOn += 1 }
     func writeOutput() { writes += 1 }
     func closeWhenWritten() { isToBeClosed = true }
-    /// How many descriptors the client has not received; nil: it cannot get any.
+    /// The number of descriptors that the client has not received; `nil` if it cannot receive any.
     var unread: Int? = 0
     func unreadDescriptors() -> Int? { unread }
 }
 
-/// A plugin's host whose answers are the test's.
+/// The host of a plugin. The test makes its answers.
 final class FakeHost: TaskHost {
     struct Started {
         var work: PluginWork
@@ -61,9 +61,9 @@ final class FakeHost: TaskHost {
     private(set) var started: [Started] = []
     private(set) var cancelled: [(CallHandle, CancelReason)] = []
     private(set) var changes: [(SessionChange, UInt64)] = []
-    /// Its processes, where a test has any.
+    /// The plugin's processes; empty if the test has none.
     var streamHolders: [StreamHolder] = []
-    /// Called for each piece of work, where a test answers at once.
+    /// Called for each piece of work, so that a test can answer at once.
     var onStart: ((Started) -> Void)?
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) {
@@ -72,7 +72,7 @@ final class FakeHost: TaskHost {
         onStart?(item)
     }
 
-    /// Called where work is to stop.
+    /// Called when work must stop.
     var onCancel: ((CallHandle) -> Void)?
 
     func cancel(_ call: CallHandle, reason: CancelReason) {
@@ -85,7 +85,7 @@ final class FakeHost: TaskHost {
     func giveUp(because reason: String) { givenUp.append(reason) }
 }
 
-/// A client of the runtime in a test: sends lines, reads what came back.
+/// A client of the runtime in a test. It sends lines and reads the messages that it receives.
 final class FakeClient {
     let session: Session
     let transport = FakeTransport()
@@ -117,7 +117,7 @@ final class FakeClient {
         }
     }
 
-    /// The messages since the last time, and the output as if the client had read all of it.
+    /// Returns the messages since the last time, and empties the output as if the client had read all of it.
     func read() -> [JSON] {
         let text = String(decoding: session.output.copy(), as: UTF8.self)
         session.output.removeAll()
@@ -125,7 +125,7 @@ final class FakeClient {
         return text.split(separator: "\n").map { (try? JSON(parsing: String($0))) ?? .string("no JSON: \($0)") }
     }
 
-    /// The one message since the last time.
+    /// Returns the only message since the last time; `nil` if there is none or more than one.
     func readOne() -> JSON? {
         let messages = read()
         return messages.count == 1 ? messages[0] : nil
@@ -133,11 +133,11 @@ final class FakeClient {
 }
 
 extension JSON {
-    /// The error code of a callback.
+    /// The error code of a callback; `nil` if it has no error.
     var errorCode: String? { self["error"]?["code"]?.stringValue }
 }
 
-/// A log whose lines a test reads.
+/// A log that stores its lines for a test.
 struct LogOfTest: LogHandler {
     final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
@@ -158,8 +158,8 @@ struct LogOfTest: LogHandler {
     func log(event: LogEvent) { lines.append("\(event.level): \(event.message)") }
 }
 
-/// A runtime on a fake clock, with one plugin whose tasks are called `work`, `one` (one call at once), `slow` (no
-/// deadline) and `quick` (a deadline of 50 ms).
+/// A runtime on a manual clock, with one plugin and its tasks `work`, `one` (one call at a time), `slow` (no deadline)
+/// and `quick` (a deadline of 50 ms).
 final class Bench {
     let clock = ManualRuntimeClock()
     let decoder = MessageDecoder(urlSchemes: ["jxaction"])
@@ -208,7 +208,7 @@ final class Bench {
 
     func client(uid: UInt32 = 0) -> FakeClient { FakeClient(self, uid: uid) }
 
-    /// Has the plugin answer.
+    /// Answers a started call as the plugin.
     func reply(_ index: Int, _ result: String) {
         Array(result.utf8).withUnsafeBytes { instance.reply(host.started[index].handle, $0) }
     }
@@ -218,7 +218,7 @@ final class Bench {
     }
 }
 
-/// Jobs of a runtime in a test: a share for each user in turn, as the server does.
+/// Runs the jobs of a test's runtime: one share for each user in turn, as the server does.
 final class FakeTurns {
     private let bench: Bench
     /// The users whose jobs wait.
@@ -232,10 +232,10 @@ final class FakeTurns {
         bench.runtime.turnShare = { Self.share }
     }
 
-    /// A look at the clock takes a tenth of a share from now on.
+    /// Makes each reading of the clock take a tenth of a share from now on.
     func slow() { bench.clock.tick = .microseconds(2) }
 
-    /// Runs the jobs that wait. Returns the number of shares.
+    /// Runs all waiting jobs. Returns the number of shares.
     func runJobs() -> Int {
         var shares = 0
         while !waiting.isEmpty {
@@ -246,14 +246,14 @@ final class FakeTurns {
         return shares
     }
 
-    /// Runs the jobs of the user whose turn it is, for a share.
+    /// Runs the jobs of the next user for one share.
     func runShare() {
         guard !waiting.isEmpty else { return }
         let account = waiting.removeFirst()
         if bench.runtime.runSteps(of: account, forNanoseconds: Self.share) { waiting.append(account) }
     }
 
-    /// Gives the client's user shares until something has been written for the client: at most a hundred.
+    /// Runs the jobs of the client's user for at most a hundred shares, until the client has output.
     func runJobs(untilOutputOf client: FakeClient) {
         for _ in 0..<100 where client.session.output.isEmpty {
             _ = bench.runtime.runSteps(of: client.session.account, forNanoseconds: Self.share)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Orders that tables go by")
+@Suite("The order of tables")
 struct TableOrderTests {
-    @Test("Calls stand in the order of their numbers, whichever of them end", arguments: 0..<20 as Range<UInt64>)
+    @Test("Calls are in the order of their numbers, also after some have ended", arguments: 0..<20 as Range<UInt64>)
     func calls(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var order = CallOrder()
@@ -29,7 +29,7 @@ struct TableOrderTests {
         for number in numbers.values { #expect(order.entries[order.index(behind: number - 1)].number == number) }
     }
 
-    @Test("Tasks stand in the order of their names' bytes, and sessions in that of their numbers")
+    @Test("Tasks are in the order of the bytes of their names")
     func registry() throws {
         var generator = SeededGenerator(seed: 18)
         let registry = TaskRegistry()
@@ -54,7 +54,7 @@ struct TableOrderTests {
         #expect(registry.behind("").count == registry.count)
     }
 
-    @Test("Records of calls are given back when calls have ended, and no handle of an old call leads to a new one")
+    @Test("Records of ended calls are released, and the handle of an old call never refers to a new call")
     func records() throws {
         let bench = Bench()
         let clients = (0..<8).map { _ in bench.client() }
@@ -68,7 +68,7 @@ struct TableOrderTests {
         for index in handles.indices.dropFirst() { bench.reply(index, "1") }
         bench.runtime.trimMemory()
         #expect(bench.runtime.calls.recordCount <= 1_024)
-        // The first one goes on.
+        // The first call continues.
         #expect(bench.runtime.calls.call(handles[0]) != nil)
         for client in clients {
             for id in 0..<1_000 { client.send(#"{"task":"slow","callbackId":\#(id)}"#) }

@@ -22,7 +22,7 @@ struct TableTests {
         return client.read().first { $0["callbackId"]?.stringValue == id }
     }
 
-    /// The pages of a table, the first one first.
+    /// Returns the pages of a table in order.
     private func pages(_ task: String, limit: Int? = nil) throws -> [JSON] {
         var pages: [JSON] = []
         var options: JSONObject = [:]
@@ -41,7 +41,7 @@ struct TableTests {
         try pages(task, limit: limit).flatMap { $0[list]?.arrayValue ?? [] }
     }
 
-    /// A session of the longest texts, which provides and listens to as much as it may.
+    /// Returns a session with the longest texts and the maximum numbers of tasks and subscriptions.
     private func fill(_ number: Int, uid: UInt32 = 0) -> FakeClient {
         let client = bench.client(uid: uid)
         func text(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
@@ -59,9 +59,9 @@ struct TableTests {
         return client
     }
 
-    // MARK: All of it
+    // MARK: Complete tables
 
-    @Test("Whatever two clients leave behind, root sees all sessions, tasks and descriptions")
+    @Test("Root gets all sessions, tasks and descriptions, also if many clients use the longest texts")
     func longTexts() throws {
         let clients = (0..<30).map { fill($0) }
         let sessions = try entries("bridge.sessions", "sessions")
@@ -74,7 +74,7 @@ struct TableTests {
         withExtendedLifetime(clients) {}
     }
 
-    @Test("A page has as many entries as are wanted, and goes on behind the page before, whatever has gone meanwhile")
+    @Test("A page has the requested number of entries and continues after the previous one, also after removals")
     func limits() throws {
         var clients = (0..<200).map { _ in bench.client() }
         let first = try #require(call(root, "bridge.sessions", ["limit": 10])?["result"])
@@ -96,13 +96,13 @@ struct TableTests {
         for task in tables {
             let result = try #require(call(root, task)?["result"])
             #expect(result["cursor"] == nil, "\(task)")
-            // Options that are null were taken before there were any.
+            // Null as options is accepted: these tasks once had no options.
             if task != "bridge.describe" { #expect(call(root, task, nil)?["result"] != nil, "\(task)") }
         }
     }
 
     @Test(
-        "A limit that is none, and a cursor of another table, are refused in words",
+        "An invalid limit, or a cursor of another table, is refused with the path of the option",
         arguments: [
             ("bridge.tasks", #"{"limit":0}"#, "$.limit"), ("bridge.sessions", #"{"limit":129}"#, "$.limit"),
             ("bridge.describe", #"{"limit":-1}"#, "$.limit"), ("bridge.sessions", #"{"cursor":"Echo"}"#, "$.cursor"),
@@ -117,7 +117,7 @@ struct TableTests {
         #expect(error?["data"]?["path"]?.stringValue == path)
     }
 
-    @Test("A page looks at no more entries than it may have, those too that the caller may not see")
+    @Test("A page visits no more entries than its limit, including those that the caller may not see")
     func lookedAt() throws {
         let clients = (0..<4).map { fill($0) }
         var rule = PolicyRule(.allow, [.call], file: "/etc/trestle/policy.d/50-test.toml", line: 1)
@@ -142,7 +142,7 @@ struct TableTests {
 
     // MARK: Descriptions
 
-    @Test("What is shown of the daemon's and of plugins' tasks is made once, and again when interceptors change")
+    @Test("Descriptions of the daemon's and plugins' tasks are cached, and renewed when interceptors change")
     func shownOnce() throws {
         let entry = try #require(bench.runtime.tasks.find("bridge.ping"))
         #expect(entry.shown.description == nil && entry.shown.method == nil)
@@ -157,7 +157,7 @@ struct TableTests {
         #expect(work.shown.description == nil)
     }
 
-    @Test("A document of all tasks that is longer than a message is refused, and says how to come by the rest")
+    @Test("A document above the message length is refused; the error names bridge.describe instead")
     func discover() throws {
         #expect(call(root, "rpc.discover")?["result"]?["methods"] != nil)
         let schema = String(repeating: "x", count: 60_000)
@@ -177,7 +177,7 @@ struct TableTests {
         withExtendedLifetime(clients) {}
     }
 
-    @Test("A description that is longer than a message is named, and cut")
+    @Test("A description above the message length is listed by its name only, and marked as cut")
     func cut() throws {
         let client = bench.client()
         let long = JSON.string(String(repeating: "x", count: 9_000))
@@ -191,11 +191,11 @@ struct TableTests {
 
     // MARK: Calls
 
-    @Test("Calls are listed in pages, the oldest first, and one of them is found by its number")
+    @Test("Calls are listed in pages, the oldest first, and bridge.kill finds a call by its number")
     func calls() throws {
         let client = bench.client()
         for id in 0..<1_000 { client.send(#"{"task":"slow","callbackId":\#(id)}"#) }
-        // Every second one has ended.
+        // Every second call ends.
         for index in stride(from: 0, to: 1_000, by: 2) { bench.reply(index, "1") }
         let listed = try entries("bridge.calls", "calls").filter { $0["task"] == "slow" }
         #expect(listed.compactMap { $0["callbackId"]?.int64Value } == stride(from: 1, to: 1_000, by: 2).map { $0 })
@@ -208,9 +208,9 @@ struct TableTests {
         #expect(call(root, "bridge.kill", ["call": 99_999_999])?.errorCode == "call.not_found")
     }
 
-    // MARK: Figures
+    // MARK: Metrics
 
-    @Test("The texts of all pages of the figures are one document, and the status goes on with its tasks")
+    @Test("The texts of all pages of bridge.metrics form one document; bridge.status continues with tasks")
     func figures() throws {
         let provider = fill(0)
         let names = provider.session.registrations.sorted()

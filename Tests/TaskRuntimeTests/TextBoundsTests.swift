@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Texts that clients leave behind")
+@Suite("Limits of texts that the daemon stores for clients")
 struct TextBoundsTests {
     let bench = Bench()
     let client: FakeClient
@@ -19,7 +19,7 @@ struct TextBoundsTests {
     private func text(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
 
     @Test(
-        "What a client says of itself has a maximum, and beyond it nothing is kept",
+        "Each text in bridge.hello has a maximum length; above it nothing is stored",
         arguments: [("client", 256), ("version", 256), ("userAgent", 1_024), ("origin", 512), ("page", 8_192)])
     func hello(member: String, maximum: Int) {
         func value(_ count: Int) -> JSON {
@@ -33,7 +33,7 @@ struct TextBoundsTests {
         #expect(call("bridge.hello", [member: value(maximum)])?["result"] != nil)
     }
 
-    @Test("Options of hello and of tables are 64 KiB at most, whatever stands in them")
+    @Test("Options of bridge.hello and of tables have at most 64 KiB, whatever they contain")
     func options() {
         for task in ["bridge.hello", "bridge.tasks", "bridge.metrics"] {
             #expect(call(task, ["tasks": ["a"], "other": text(65_000)])?["result"] != nil, "\(task)")
@@ -43,7 +43,7 @@ struct TextBoundsTests {
         }
     }
 
-    @Test("A summary has 256 bytes at most")
+    @Test("A summary has at most 256 bytes")
     func summary() {
         func register(_ count: Int) -> JSON? {
             call("bridge.register", ["tasks": ["a"], "descriptions": ["a": ["summary": text(count)]]])
@@ -52,7 +52,7 @@ struct TextBoundsTests {
         #expect(register(256)?["result"] != nil)
     }
 
-    @Test("Names of events that were refused are remembered only as long as names may be")
+    @Test("Rights to events are cached only for names of valid length")
     func refusedSubscriptions() {
         let stranger = bench.client(uid: 5)
         _ = bench.runtime.rights.mayGet(String(repeating: "x", count: 100_000), stranger.session)
@@ -61,7 +61,7 @@ struct TextBoundsTests {
         #expect(stranger.session.eventRights.count == 1)
     }
 
-    @Test("Texts that another version handed over and that are too long are left out")
+    @Test("Texts that another version handed over are dropped if they are too long")
     func handedOver() {
         let long = String(repeating: "x", count: 2_000)
         let record = SessionRecord(
@@ -82,7 +82,7 @@ struct TextBoundsTests {
             by: client)
     }
 
-    @Test("Descriptions count twice for their user, a schema of options ten times, until nobody provides the task so")
+    @Test("Descriptions count twice for their user, schemas of options ten times, until they are removed")
     func descriptions() {
         let account = client.session.account
         #expect(register("a", optionsBytes: 1_000, resultBytes: 500, by: client)?["result"] != nil)
@@ -96,7 +96,7 @@ struct TextBoundsTests {
         #expect(account.descriptionBytes == 0 && bench.runtime.quotas.descriptionBytes == 0)
     }
 
-    @Test("A user may have as much of them as the quota says, and all users together")
+    @Test("Each user has a quota of description bytes, as have all users together")
     func descriptionQuota() throws {
         var quotas = QuotaLimits()
         quotas.sessionTasks = 10_000
@@ -116,14 +116,14 @@ struct TextBoundsTests {
         #expect(error?["code"] == "quota.exceeded")
         #expect(error?["data"] == ["quota": "description_bytes", "limit": 33_554_432, "of": "uid 5"])
         #expect(ada.session.account.descriptionBytes <= 32 << 20)
-        // Replacing one by one as long takes no more.
+        // Replacing a description by one of the same length takes no more of the quota.
         #expect(register("ada0", optionsBytes: 60_000, by: ada)?["result"] != nil)
         #expect(fill(bench.client(uid: 6), "bob")?["data"]?["of"] == "uid 6")
         #expect(fill(client, "root")?["data"]?["of"] == "all users")
         #expect(bench.runtime.quotas.descriptionBytes <= 128 << 20)
     }
 
-    @Test("A name that stands in the list many times is registered once")
+    @Test("A task name that is listed many times is registered once")
     func repeated() {
         let names = JSON.array(Array(repeating: "a", count: 200))
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Masking")
+@Suite("Masking of secrets")
 struct TrafficMaskTests {
     private func mask(_ text: String) -> TrafficMask.Shown {
         Array(text.utf8).withUnsafeBytes { TrafficMask.apply($0, atMost: TrafficMask.usualBytes) }
@@ -13,7 +13,7 @@ struct TrafficMaskTests {
     private func masked(_ text: String) -> String { String(decoding: mask(text).text, as: UTF8.self) }
 
     @Test(
-        "Values of members with a secret's name are not shown, whatever they are and however the name is written",
+        "Values of members with a secret's name are masked, whatever their type and the spelling of the name",
         arguments: [
             (#"{"password":"hunter2"}"#, #"{"password":"<private>"}"#),
             (#"{ "Password" : "hunter2" , "a":1}"#, #"{ "Password":"<private>" , "a":1}"#),
@@ -30,7 +30,7 @@ struct TrafficMaskTests {
         #expect(!mask(text).isCut)
     }
 
-    @Test("A name with escapes that is too long to be read is taken for a secret's")
+    @Test("A name with escapes that is too long to be decoded counts as a secret's name")
     func longNames() {
         let long = String(repeating: "x", count: 70_000)
         #expect(!SecretNames.isOne(quoted: Array(#""\#(long)""#.utf8)))
@@ -39,7 +39,7 @@ struct TrafficMaskTests {
     }
 
     @Test(
-        "What only resembles a secret stays",
+        "Text that only resembles a secret is not masked",
         arguments: [
             #"{"pass":"word","a":"password"}"#, #"["password","token"]"#, #""secret""#, #"{"tok":"en"}"#, "12", "null",
             #"{"a\"b\\":"c:\"token\":1"}"#, "{}", "[]", #"{"":""}"#,
@@ -48,7 +48,7 @@ struct TrafficMaskTests {
         #expect(masked(text) == text)
     }
 
-    @Test("A name is read once, however many dashes it has")
+    @Test("A name is read once, for any number of dashes")
     func linear() {
         var reads = 0
         func name(_ text: String) -> AnySequence<UInt8> {
@@ -68,7 +68,7 @@ struct TrafficMaskTests {
         #expect(reads <= 40_011)
     }
 
-    @Test("A long payload is cut at a character, and so is what stands behind a secret that does not end")
+    @Test("A long payload is cut at a character; after a secret that is too long, nothing is shown")
     func cut() {
         let long = mask(#"{"a":""# + String(repeating: "é", count: 2000) + #""}"#)
         #expect(long.isCut)
@@ -83,7 +83,7 @@ struct TrafficMaskTests {
         #expect(mask("[" + String(repeating: "1,", count: 5_000) + "1]").isCut)
     }
 
-    @Test("Of no document a secret is shown; what is not cut reads as the document with its secrets replaced")
+    @Test("No document shows a secret; an uncut result equals the document with its secrets replaced")
     func anyDocument() throws {
         var generator = SeededGenerator(seed: 20_261_122)
         for _ in 0..<3_000 {
@@ -95,7 +95,7 @@ struct TrafficMaskTests {
         }
     }
 
-    @Test("Text that is no JSON does no harm")
+    @Test("Masking of invalid JSON keeps the limit of length")
     func mutated() {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<3_000 {
@@ -105,7 +105,7 @@ struct TrafficMaskTests {
         }
     }
 
-    /// A document whose secrets are all "hunter2", somewhere within the values of secret names.
+    /// Returns a random document. Every leaf inside the value of a secret name is "hunter2".
     private static func document(depth: Int, isSecret: Bool = false, _ generator: inout SeededGenerator) -> JSON {
         let plain: JSON = isSecret ? "hunter2" : ["x\"y", 12, nil, true, "π\\"].randomElement(using: &generator) ?? nil
         switch depth == 0 ? 0 : Int.random(in: 0...3, using: &generator) {

@@ -31,7 +31,7 @@ struct URLCallTests {
     func good(url: String, expected: JSON) { #expect(options(url) == expected) }
 
     @Test(
-        "What is none is refused with a reason",
+        "An invalid URL is refused with message.invalid",
         arguments: [
             "https://echo", "echo", "", "jxaction://", "jxaction:///", "jxaction://echo?a=%", "jxaction://echo?a=%f",
             "jxaction://echo?a=%zz", "jxaction://echo?a=%ff", "jxaction://echo?a=1&a=2",
@@ -45,7 +45,7 @@ struct URLCallTests {
         #expect(refusal?["callbackId"] == 1)
     }
 
-    @Test("Which schemes are calls can change while clients are connected")
+    @Test("The URL schemes of calls can change while clients are connected")
     func schemes() {
         bench.decoder.urlSchemes = []
         #expect(options("jxaction://echo") == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-/// Calls that end before the plugin has answered them: it works on, and its users are bound by that.
+/// Calls that end before the plugin has answered them. The plugin continues to work, so each user has a limit of them.
 struct UnfinishedWorkTests {
     private static let maximum = QuotaLimits.unfinishedCalls
 
@@ -16,20 +16,20 @@ struct UnfinishedWorkTests {
         bench.runtime.apply(quotas)
     }
 
-    /// Has calls begin and end by their deadline, which the plugin does not answer.
+    /// Starts calls that end at their deadline without an answer of the plugin.
     private func leave(_ count: Int, by client: FakeClient) {
         for id in 0..<count { client.send(#"{"task":"work","callbackId":\#(id),"timeout":5}"#) }
         bench.clock.advance(.milliseconds(6))
         #expect(client.read().allSatisfy { $0.errorCode == "call.timeout" })
     }
 
-    /// - Returns: What comes at once; nil: the call has begun.
+    /// - Returns: The immediate answer; `nil` if the call has started.
     private func call(_ client: FakeClient) -> JSON? {
         client.send(#"{"task":"work","callbackId":"next"}"#)
         return client.read().first
     }
 
-    @Test("A user who leaves as many as they may is busy there, until the plugin answers one; others are not")
+    @Test("A user at the limit gets busy until the plugin answers a call; other users are not affected")
     func bound() {
         let (user, other) = (bench.client(uid: 0), bench.client(uid: Bench.daemonUID))
         leave(Self.maximum - 1, by: user)
@@ -48,7 +48,7 @@ struct UnfinishedWorkTests {
         #expect(call(user) == nil)
     }
 
-    @Test("A plugin that answers none of them for a minute has lost them: it is given up, and the user is free")
+    @Test("A plugin that answers none of them for a minute is given up, and the user can call again")
     func lost() {
         let user = bench.client()
         leave(Self.maximum, by: user)
@@ -61,7 +61,7 @@ struct UnfinishedWorkTests {
         #expect(call(user) == nil)
     }
 
-    @Test("Counts are full in those plugins alone where there is as much as there may be")
+    @Test("The limit is reached only in plugins that have the maximum of unfinished calls")
     func counts() {
         var counts = UnfinishedCounts(maximum: 2)
         #expect(counts.isEmpty && !counts.isFull)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("An error that a plugin did not foresee, in the runtime")
+@Suite("An unforeseen error of a plugin, in the runtime")
 struct UnforeseenErrorTests {
     private let bench = Bench()
 
@@ -13,7 +13,7 @@ struct UnforeseenErrorTests {
         return error
     }
 
-    @Test("goes to the daemon as it is, and to a plugin that calls in its own name without its words")
+    @Test("reaches the daemon unchanged, but another plugin's own call without its message")
     func askers() throws {
         var received: BridgeError?
         bench.instance.perform(.start, options: [:], timeout: nil) {
@@ -37,7 +37,7 @@ struct UnforeseenErrorTests {
         #expect(outcome?.data?["error"]?.stringValue?.utf8.count == 12 && outcome?.isUnforeseen == false)
     }
 
-    @Test("is cut where it is longer than 8 KiB")
+    @Test("is cut after 8 KiB")
     func cut() throws {
         let client = bench.client()
         client.send(#"{"task":"work","callbackId":1}"#)
@@ -48,7 +48,7 @@ struct UnforeseenErrorTests {
         #expect(message == String(repeating: "é", count: 4 << 10) + "…")
     }
 
-    @Test("A plugin may have written a hundred lines a second into the log, and what was left out is counted")
+    @Test("The log accepts 200 lines at once, then a hundred a second, and counts the omitted lines")
     func lines() {
         let start = bench.clock.now
         var allowance = LogAllowance()
@@ -61,7 +61,7 @@ struct UnforeseenErrorTests {
         #expect(later.count { $0 != .leaveOut } == 200)
     }
 
-    @Test("is one of a hundred lines a second in the log; what is left out is counted, and every error bears its id")
+    @Test("is logged within the limit of lines; omitted lines are counted, and each error has its own id")
     func manyLines() throws {
         let log = LogOfTest()
         let bench = Bench(log: log)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("A task that is not there")
+@Suite("A task that does not exist")
 struct UnknownTaskTests {
     private func message(_ client: FakeClient, _ task: String, by way: String = "call") -> String? {
         let call =
@@ -17,7 +17,7 @@ struct UnknownTaskTests {
         return answer?["error"]?["message"]?.stringValue
     }
 
-    @Test("is named with the one that was meant, only where the caller may call that", arguments: ["call", "describe"])
+    @Test("gets the suggestion of a similar task only if the caller may call it", arguments: ["call", "describe"])
     func hidden(way: String) {
         let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan", isPublic: false)])
         let nothing = "there is no task camera.scn; bridge.tasks lists those that there are"
@@ -25,23 +25,23 @@ struct UnknownTaskTests {
             message(bench.client(), "camera.scn", by: way) == "there is no task camera.scn; did you mean 'camera.scan'?"
         )
         #expect(message(bench.client(), "camera.scan.of.nobody", by: way)?.contains("did you mean") == false)
-        // Nobody else may call it where no rule says so.
+        // Without a rule, another user may not call it.
         bench.runtime.apply(Policy(daemonUID: 900, publicGroup: nil, rules: Self.onlyDescribing))
         #expect(message(bench.client(uid: 1_000), "camera.scn", by: way) == nothing)
         #expect(message(bench.client(), "camera.scn", by: way) != nothing)
     }
 
-    /// Rules that allow to describe and nothing else.
+    /// Rules that allow only `bridge.describe`.
     private static var onlyDescribing: [PolicyRule] {
         var rule = PolicyRule(.allow, [.call], file: "/etc/trestle/policy.d/50-test.toml", line: 1)
         rule.names = [PolicyName("bridge.describe")].compactMap(\.self)
         return [rule]
     }
 
-    @Test("is searched among those from its first letter on, where there are more tasks than a search looks at")
+    @Test("is searched among tasks from its first letter on, if there are more than a search visits")
     func many() {
         let bench = Bench()
-        // Of several sessions: each may provide so many.
+        // From several sessions, because each session has a limit of tasks.
         let providers = (0..<11).map { _ in bench.client() }
         for start in stride(from: 0, to: 1_000, by: 100) {
             let provider = providers[start / 100]
@@ -54,11 +54,11 @@ struct UnknownTaskTests {
         #expect(provider.readOne()?["result"] != nil)
         let client = bench.client()
         #expect(message(client, "zom.lens") == "there is no task zom.lens; did you mean 'zoom.lens'?")
-        // Another first letter: the search does not come as far.
+        // With another first letter, the search does not reach the task.
         #expect(message(client, "aoom.lens")?.contains("did you mean") == false)
     }
 
-    @Test("is searched for a few times in a second for each user, and for plugins")
+    @Test("is searched for only a few times a second for each user, and for plugins")
     func rate() {
         let bench = Bench()
         let clients = [bench.client(), bench.client()]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskRuntime
 
-@Suite("Tasks whose options are no object, called by position")
+@Suite("Tasks whose options are not an object, called by position")
 struct WholeParameterTests {
     let bench = dialectBench()
     let client: FakeClient
@@ -20,7 +20,7 @@ struct WholeParameterTests {
         return client.readOne()
     }
 
-    /// The provider's task `whole` has options of this schema from now on.
+    /// Sets the schema of the options of the provider's task `whole`.
     private func provide(_ schema: String) {
         provider.send(
             #"{"task":"bridge.register","options":{"tasks":["whole"],"descriptions":{"whole":{"options":\#(schema)}}},"#
@@ -33,7 +33,7 @@ struct WholeParameterTests {
     }
 
     @Test(
-        "One parameter is the options",
+        "A single parameter becomes the options",
         arguments: [
             (#"{"type":"string"}"#, #"["x"]"#, #""x""#), (#"{"type":["integer","null"]}"#, "[null]", "null"),
             (#"{"type":"number"}"#, "[1.50]", "1.50"), (#"{"type":"boolean"}"#, "[ true ]", "true"),
@@ -46,7 +46,7 @@ struct WholeParameterTests {
         #expect(client.read().isEmpty)
     }
 
-    @Test("Another number of parameters is the caller's mistake", arguments: [("[]", 0), (#"["x","y"]"#, 2)])
+    @Test("Any other number of parameters is refused", arguments: [("[]", 0), (#"["x","y"]"#, 2)])
     func otherNumber(params: String, count: Int) throws {
         provide(#"{"type":"string"}"#)
         call(params)
@@ -57,7 +57,7 @@ struct WholeParameterTests {
         #expect(provider.read().isEmpty)
     }
 
-    @Test("One parameter that does not fit, and one by a name, are refused by the schema")
+    @Test("A parameter that does not match the schema, or is given by name, is refused")
     func misfit() {
         provide(#"{"type":"string"}"#)
         for params in ["[5]", #"{"value":"x"}"#] {
@@ -68,7 +68,7 @@ struct WholeParameterTests {
     }
 
     @Test(
-        "Where options may be an array or an object, or anything, parameters by position are an array",
+        "If options may be an array or an object, or anything, positional parameters are passed as an array",
         arguments: [
             #"{"type":"array"}"#, #"{"type":["string","array"]}"#, #"{"type":["object","string"]}"#, "true",
             #"{"minLength":1}"#,
@@ -76,12 +76,12 @@ struct WholeParameterTests {
     func array(schema: String) {
         provide(schema)
         call("[1]")
-        // Refused by the schema or handed over, it is the array as it came.
+        // The array is passed on unchanged, or the schema refuses it as a whole.
         let options = provider.readOne()?["options"]
         #expect(options == [1] || client.readOne()?["error"]?["data"]?["data"]?["path"] == "$")
     }
 
-    @Test("A plugin's task is called so, too, once its schema is known")
+    @Test("A single parameter becomes the options of a plugin's task as well, once its schema is known")
     func ofPlugin() {
         let bench = Bench()
         let client = bench.client()
@@ -91,7 +91,7 @@ struct WholeParameterTests {
         #expect(bench.host.started[1].options == #""x""#)
     }
 
-    @Test("A page's cordova plugin calls it with one argument")
+    @Test("The single argument of a page's Cordova call becomes the options")
     func ofCordova() {
         provide(#"{"type":"string"}"#)
         client.send(
@@ -99,7 +99,7 @@ struct WholeParameterTests {
         #expect(provider.readOne()?["options"] == "x")
     }
 
-    @Test("OpenRPC has one required parameter, by position only")
+    @Test("OpenRPC describes one required parameter, by position only")
     func document() throws {
         provide(#"{"type":"string","maxLength":3}"#)
         let document = answer(#"{"jsonrpc":"2.0","method":"rpc.discover","id":1}"#)?["result"]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CallArgumentsTests {
     @Test(
-        "Options are one JSON value or pairs",
+        "Options are one JSON value or key-value pairs",
         arguments: [
             ([], "{}"),
             ([#"{"a":[1,2.50]}"#], #"{"a":[1,2.50]}"#),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "What is neither is refused, and named",
+        "An argument that is neither is refused with an error that identifies it",
         arguments: [
             (["nonsense"], "'nonsense'"), (["a=1", "b"], "'b'"), (["=1"], "'=1'"), ([".=1"], "'.=1'"),
             (["a..b=1"], "'a..b=1'"), (["a.=1"], "'a.=1'"), (["a=1", "a.b=2"], "'a.b=2'"),
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "Anything else is none",
+        "Any other text is not a time",
         arguments: ["", "0", "-1", "s", "5 s", "5x", "1e3", "inf", "nan", "1.2.3", "9999999h", "٣"])
     func bad(text: String) {
         #expect(TimeLimit(argument: text) == nil)
@@ -58,7 +58,7 @@ import Testing
 }
 
 @Suite struct CommandLineTests {
-    @Test("--socket stands before or behind the command")
+    @Test("--socket is accepted before and after the command")
     func socket() throws {
         for arguments in [["--socket", "/s", "call", "t"], ["call", "t", "--socket", "/s"]] {
             let command = try #require(try Trestle.parseAsRoot(arguments) as? CallCommand)
@@ -70,7 +70,7 @@ import Testing
         #expect(nested.user == "ann")
     }
 
-    @Test("A call's options and flags may stand in any order; what stands behind -- belongs to a command")
+    @Test("A call's options and flags are accepted in any order; arguments after -- belong to the command")
     func arguments() throws {
         let call = try #require(
             try Trestle.parseAsRoot(["call", "t", "a=1", "--timeout", "2", "b=-3", "--raw", "--session", "4"])
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "What cannot be understood is a usage error",
+        "Invalid arguments are a usage error",
         arguments: [
             ["call"], ["call", "t", "x"], ["call", "t", "--timeout", "soon"], ["kill", "x"], ["register", "t"],
             ["subscribe"], ["subscribe", "x", "--count", "0"], ["user", "add"], ["nonsense"], ["store", "backup"],

@@ -7,10 +7,10 @@ import Testing
 @testable import trestle
 
 @Suite(.timeLimit(.minutes(20))) @LoopActor final class CommandTaskTests {
-    /// What commands wrote to their standard error.
+    /// The text that commands wrote to standard error.
     private var errors = ""
 
-    @Test("Options go to standard input, standard output is the result")
+    @Test("Options go to standard input; standard output is the result")
     func echo() async throws {
         #expect(try await answer("cat", options: ["a": [1, "x"]]) == ["a": [1, "x"]])
         #expect(try await answer("true", options: "unread") == nil)
@@ -18,7 +18,7 @@ import Testing
         #expect(try await answer("cat", options: large) == large)
     }
 
-    @Test("The command gets the caller")
+    @Test("The command gets the caller in environment variables")
     func environment() async throws {
         let script =
             #"printf '"%s %s %s %s %s"' $TRESTLE_TASK $TRESTLE_SESSION $TRESTLE_UID $TRESTLE_ORIGIN $TRESTLE_USER"#
@@ -39,12 +39,12 @@ import Testing
         #expect(missing?.message == "/no/such/program could not be started: no such file or directory (ENOENT)")
     }
 
-    @Test("A command that writes more than the bound is ended")
+    @Test("A command that writes more than the limit is ended")
     func tooLong() async throws {
         #expect(try await failure("yes").code == .resultTooLarge)
     }
 
-    @Test("A cancelled call ends the command and what it started, even where it ignores SIGTERM")
+    @Test("A cancelled call ends the command and its children, even if they ignore SIGTERM")
     func cancelled() async throws {
         let directory = NSTemporaryDirectory() + "trestle-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -54,14 +54,14 @@ import Testing
         let script = "trap '' TERM; echo > \(fifo); while :; do sleep 1; done"
         let task = CommandTask(["/bin/sh", "-c", script], timeout: .milliseconds(50))
         let call = Task { try await task.answer(nil, incomingCall()) }
-        // Opening the pipe waits for the command to open it too.
+        // Opening the pipe blocks until the command opens it too.
         await BlockingWork.run { _ = close(open(fifo, O_RDONLY)) }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         await task.finished()
     }
 
-    @Test("What a command leaves running does not hold up its call")
+    @Test("A background process of a command does not delay the call")
     func leftBehind() async throws {
         #expect(try await answer("sleep 5 & echo 1") == 1)
     }
@@ -77,7 +77,7 @@ import Testing
     }
 }
 
-/// A call as the daemon would forward it.
+/// Returns a call as the daemon forwards it.
 private func incomingCall() -> IncomingCall {
     IncomingCall(
         task: "work", caller: .init(["session": 3, "uid": 1_000, "origin": "local", "user": "ann"]), deadline: nil,

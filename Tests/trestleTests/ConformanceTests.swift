@@ -10,7 +10,7 @@ struct VectorPatternTests {
         return matcher.misfit(message, pattern)
     }
 
-    @Test("Everything must be equal, members in any order, numbers to the digit")
+    @Test("Values must be equal; members may be in any order")
     func equal() {
         #expect(misfit(["a": 1, "b": [true, nil]], ["b": [true, nil], "a": 1]) == nil)
         #expect(misfit(["a": 1], ["a": 2]) == "at $.a 2 was expected, not 1")
@@ -20,7 +20,7 @@ struct VectorPatternTests {
         #expect(misfit([1], [1, 2]) == "at $ 2 items were expected, not 1")
     }
 
-    @Test("A name is the same value wherever it comes again, and is filled in in what is sent")
+    @Test("A name has the same value at each occurrence and is replaced in messages to send")
     func names() {
         var pattern = VectorPattern()
         #expect(pattern.misfit(["a": 7, "b": 8], ["a": "<id>", "b": "<other>"]) == nil)
@@ -30,14 +30,14 @@ struct VectorPatternTests {
         #expect(pattern.filled(text: "{<id>:<<other>}<") == "{7:<8}<")
     }
 
-    @Test("A message that does not match leaves names as they were")
+    @Test("A message that does not match leaves the names unchanged")
     func unmatched() {
         var pattern = VectorPattern()
         #expect(pattern.misfit(["a": 1, "b": 2], ["a": "<n>", "b": 3]) != nil)
         #expect(pattern.misfit(["a": 5], ["a": "<n>"]) == nil)
     }
 
-    @Test("What is not shown may be there: members, and items between and behind the others")
+    @Test("Parts that the pattern omits may be present: members, and items between and after the others")
     func more() {
         #expect(misfit(["a": 1, "b": 2], ["a": 1, "…": "…"]) == nil)
         #expect(misfit(["b": 2], ["a": 1, "…": "…"]) != nil)
@@ -58,7 +58,7 @@ struct VectorReaderTests {
         }
     }
 
-    @Test("Is read with its steps and what it needs")
+    @Test("is read with its steps and its requirements")
     func read() throws {
         let text = #"""
             {"rule": "R", "see": "s", "needs": ["Echo"],
@@ -73,7 +73,7 @@ struct VectorReaderTests {
     }
 
     @Test(
-        "A file that is none says where, and what was expected",
+        "is refused if it is invalid, with the location and the expectation",
         arguments: [
             ("", "it is no JSON"), ("[]", "an object was expected"), (#"{"rule":"R","see":"s"}"#, "it shows nothing"),
             (#"{"rule":"R","see":"s","wires":[]}"#, "the member wires is unknown"),
@@ -95,7 +95,7 @@ struct VectorReaderTests {
         #expect(fault(text)?.contains(reports) == true, "\(fault(text) ?? "taken")")
     }
 
-    @Test("Those that come with the program can all be read, and each names a section of the protocol's pages")
+    @Test("can be read for every vector that is shipped with the program, and the rules are distinct")
     func shipped() throws {
         let folder = try #require(VectorFolder.standard)
         let vectors = try VectorFolder.vectors(at: folder)

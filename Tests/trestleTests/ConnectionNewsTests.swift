@@ -7,7 +7,7 @@ import Testing
 struct ConnectionNewsTests {
     private let lost = BridgeError(.sessionClosed, "the connection was lost")
 
-    @Test("A lost connection is reported once, however many attempts follow, and its return once")
+    @Test("A lost connection is reported once for any number of attempts, and its return once")
     func once() {
         var news = ConnectionNews()
         #expect(news.lines(for: .open(nil, isNew: true, refused: [])) == [])

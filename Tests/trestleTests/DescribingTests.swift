@@ -24,7 +24,7 @@ struct TaskPageTests {
         ],
     ]
 
-    @Test("Says how the task is called, what it takes and gives, and who provides it")
+    @Test("shows how to call the task, its options and result, and its provider")
     func page() {
         #expect(
             TaskPage(description, isBold: false).text == """
@@ -55,7 +55,7 @@ struct TaskPageTests {
                 """)
     }
 
-    @Test("Says whose description of a client's task it is")
+    @Test("shows which session describes a client's task")
     func describer() {
         let text = TaskPage(
             ["name": "x", "provider": "client", "permission": "x", "describedBy": ["session": 5, "uid": 1000]],
@@ -64,7 +64,7 @@ struct TaskPageTests {
         #expect(text.contains("Provider\n  client, the session 5 of uid 1000, which describes it\n"), "\(text)")
     }
 
-    @Test("Says where nothing is known")
+    @Test("states which parts are not described")
     func unknown() {
         let text = TaskPage(
             ["name": "x", "options": true, "result": true, "progress": ["type": "integer"]], isBold: false
@@ -74,7 +74,7 @@ struct TaskPageTests {
         #expect(text.contains("Progress\n  integer\n"))
     }
 
-    @Test("A schema that refers to itself comes to an end, and control characters reach no terminal")
+    @Test("is finite for a schema that refers to itself, and contains no control characters")
     func hostile() {
         let schema: JSON = [
             "properties": ["a": ["$ref": "#/$defs/tree"], "b": ["description": "\u{1B}[2J"]],
@@ -87,7 +87,7 @@ struct TaskPageTests {
             SchemaPage.words(["anyOf": [["type": "string"], ["type": "null"], ["type": "string"]]]) == "string or null")
     }
 
-    @Test("No type and no bound of a schema moves the cursor")
+    @Test("shows types and bounds of a schema without control characters")
     func hostileWords() {
         let schemas: [JSON] = [
             ["type": "\u{1B}[2J"], ["type": "integer", "minimum": "\u{1B}[2J"],
@@ -101,7 +101,7 @@ struct TaskPageTests {
         }
     }
 
-    @Test("Words about a schema that refers to itself come to an end")
+    @Test("has a finite description of a schema that refers to itself")
     func endlessWords() {
         let tree: JSON = ["type": "array", "items": ["$ref": "#/$defs/t"]]
         #expect(
@@ -111,7 +111,7 @@ struct TaskPageTests {
         #expect(SchemaPage.words(["$ref": "#/$defs/t", "$defs": ["t": choices]]) == "…")
     }
 
-    @Test("Members of many alternatives, each of which refers back, are no more than a page has room for")
+    @Test("limits the number of members if many alternatives refer back")
     func manyMembers() {
         let alternatives: JSON = ["anyOf": .array(Array(repeating: ["$ref": "#/$defs/t"], count: 1000))]
         let lines = SchemaPage.lines(["$ref": "#/$defs/t", "$defs": ["t": ["properties": ["a": alternatives]]]])
@@ -119,7 +119,7 @@ struct TaskPageTests {
         #expect(lines.last?.name == "…")
     }
 
-    @Test("Members of one long text, to which all of them refer, are no more than a page has room for")
+    @Test("limits the text of members that all refer to one long text")
     func longTexts() {
         let words = JSON.array((0..<1000).map { .string("a value with the number \($0)") })
         var members: JSONObject = [:]
@@ -127,13 +127,13 @@ struct TaskPageTests {
         let lines = SchemaPage.lines(["properties": .object(members), "$defs": ["t": ["enum": words]]])
         #expect(lines.last?.name == "…")
         #expect(lines.reduce(0) { $0 + $1.words.utf8.count } < 2 << 20)
-        // Other members have all the room.
+        // Other members are all shown.
         var plain: JSONObject = [:]
         for number in 0..<4000 { plain["m\(number)"] = ["type": "string"] }
         #expect(SchemaPage.lines(["properties": .object(plain)]).count == 4000)
     }
 
-    @Test("A reference is followed by its bytes: a mark behind a slash or a tilde is part of the key")
+    @Test("resolves references by bytes: a combining mark after a slash or a tilde is part of the key")
     func references() {
         for (key, written) in [("\u{301}a", "\u{301}a"), ("~\u{301}", "~0\u{301}"), ("a/b", "a~1b"), ("a b", "a%20b")] {
             let schema: JSON = [
@@ -145,9 +145,9 @@ struct TaskPageTests {
     }
 }
 
-@Suite("What a shell completes")
+@Suite("Shell completion")
 struct TaskCompletionTests {
-    @Test("Keys of options, and values where a schema lists them")
+    @Test("offers the keys of options, and the values that a schema lists")
     func candidates() {
         let schema: JSON = [
             "properties": [
@@ -158,7 +158,7 @@ struct TaskCompletionTests {
         #expect(TaskCompletion.candidates(true) == [])
     }
 
-    @Test("Only words are offered in which no shell reads anything but a word")
+    @Test("offers only words without characters that are special in a shell")
     func words() {
         let words = ["a.b/c:d=e@f-1_G", "", "-a", "$(id)", "a b", "a\\b", "a\nb", "é", "a*", "\u{9B}", "~a", "a#"]
         #expect(CompletionWord.offered(words, isForZsh: false) == ["a.b/c:d=e@f-1_G"])
@@ -166,7 +166,7 @@ struct TaskCompletionTests {
         #expect(CompletionWord.offered([String(repeating: "a", count: 257)], isForZsh: false) == [])
     }
 
-    @Test("The task is the first word behind the command that is no option, nor the value of one")
+    @Test("takes as the task the first word after the command that is neither an option nor an option's value")
     func task() {
         let words = ["trestle", "--socket", "/s", "call", "--timeout", "5", "--raw", "Echo", "a="]
         #expect(TaskCompletion.task(in: words, before: 8) == "Echo")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import trestle
 
-/// A service with everything.
+/// The capabilities of a service that supports everything.
 private let everything = ["actions", "body", "body-markup", "inline-reply"]
 
 private func notification(_ options: JSON, _ capabilities: [String] = everything) throws -> DesktopNotification {
@@ -11,7 +11,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
 }
 
 @Suite struct DesktopNotificationTests {
-    @Test("Each button is an action; a prompt's first one has the answer written")
+    @Test("Each button is an action; a prompt's first action is the inline reply")
     func actions() throws {
         #expect(try notification(["content": "x"]).actions == ["0", "OK"])
         #expect(try notification(["content": "x", "kind": "confirm"]).actions == ["0", "OK", "1", "Cancel"])
@@ -20,7 +20,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
         #expect(try notification(["content": "x"], ["body"]).actions == [])
     }
 
-    @Test("Only what asks for a decision breaks through")
+    @Test("Only an alert that requires a decision is urgent")
     func urgency() throws {
         #expect(try !notification(["content": "x"]).isUrgent)
         #expect(try !notification(["content": "x", "btn": "Fine"]).isUrgent)
@@ -30,7 +30,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
     }
 
     @Test(
-        "Text is shown as it is, whatever the service makes of markup, and without control characters",
+        "Text is shown literally, whether or not the service interprets markup, and without control characters",
         arguments: [
             (["actions", "body"], "a\u{FFFD}<b>", "1 < 2 & \"3\"\n<i>"),
             (["actions", "body", "body-markup"], "a\u{FFFD}<b>", "1 &lt; 2 &amp; \"3\"\n&lt;i&gt;"),
@@ -51,7 +51,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
     }
 
     @Test(
-        "What a service cannot have answered is refused, so that the next presenter is asked",
+        "An alert whose answer the service cannot return is refused as unsupported",
         arguments: [
             (["content": "x", "kind": "prompt"], ["actions", "body"]),
             (["content": "x", "kind": "prompt", "btn": "a"], ["actions", "body"]),
@@ -65,7 +65,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
     // MARK: Answers
 
     @Test(
-        "An action, a reply or a dismissal is the answer that it can only mean",
+        "An action, a reply or an unambiguous dismissal gives the answer",
         arguments: [
             (["content": "x"], .action("0"), ["button": "OK", "index": 0]),
             (["content": "x"], .action("default"), ["button": "OK", "index": 0]),
@@ -89,7 +89,7 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
     }
 
     @Test(
-        "An end that can mean anything is no answer",
+        "An ambiguous dismissal gives no answer",
         arguments: [
             (["content": "x"], .closed(1)), (["content": "x"], .closed(3)), (["content": "x"], .closed(4)),
             (["content": "x", "buttons": ["a", "b"]], .closed(2)),
@@ -105,11 +105,11 @@ private func notification(_ options: JSON, _ capabilities: [String] = everything
     }
 
     @Test(
-        "What says nothing of the answer is waited past",
+        "An event that does not determine the answer is ignored",
         arguments: [
             (["content": "x", "kind": "confirm"], .action("default")),
             (["content": "x", "kind": "confirm"], .action("2")), (["content": "x"], .replied("text")),
-            // The reply comes by itself.
+            // The reply arrives in a separate event.
             (["content": "x", "kind": "prompt"], .action("inline-reply")),
         ] as [(JSON, DesktopNotification.Event)])
     func waited(options: JSON, event: DesktopNotification.Event) throws {

@@ -19,7 +19,7 @@ struct FetchedHARTests {
         har.json?["log"]?["entries"]?.arrayValue?.last
     }
 
-    @Test("The last entry has the body as it was received: text, or base 64")
+    @Test("The last entry has the received body as text or in base64")
     func body() {
         for (bytes, text, encoding) in [
             (Array("thé".utf8), "thé", nil), ([0xFF, 0x00], "/wA=", "base64"), ([], "", nil),
@@ -37,7 +37,7 @@ struct FetchedHARTests {
         }
     }
 
-    @Test("A body that is cut, too long, not read, or of an entry that is left out, differs from a whole one")
+    @Test("A cut body has a comment; a body that is too long, unread or of an omitted entry has no text")
     func others() {
         let cut = FetchedHAR(Self.result())
         cut.note([0x61])

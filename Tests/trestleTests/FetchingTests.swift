@@ -10,7 +10,7 @@ struct FetchingTests {
         .object(try FetchRequestOptions.parse(arguments).options("http://a/", asksForHead: asksForHead))
     }
 
-    @Test("A request has only the options that were given")
+    @Test("A request contains only the options that were given")
     func plain() throws {
         #expect(try options() == ["url": "http://a/", "respond": "headers", "as": "stream"])
         #expect(
@@ -26,7 +26,7 @@ struct FetchingTests {
         #expect(try options("--offline")["cache"] == "only-if-cached")
     }
 
-    @Test("A body is a stream where it is a file, else text as it was typed; its method is POST")
+    @Test("A body from a file is a stream, other data is text as typed; the method is POST")
     func bodies() throws {
         #expect(try options("--data", "x")["body"] == ["text": "x"])
         #expect(try options("--data", "x")["method"] == "POST")
@@ -42,7 +42,7 @@ struct FetchingTests {
         "body": ["stream": "stream:1"],
     ]
 
-    @Test("The head of a response is redirects, status, headers and where it comes from")
+    @Test("The head of a response shows redirects, status, headers and the source")
     func head() {
         let response = FetchedResponse(Self.result)
         #expect(
@@ -59,7 +59,7 @@ struct FetchingTests {
         #expect(response.head["body"] == nil && response.stream == "stream:1" && !response.isFailure)
     }
 
-    @Test("A response without words and members is shown, too")
+    @Test("A response without optional members is shown")
     func sparse() {
         let response = FetchedResponse(["status": 500])
         #expect(response.text(colour: false) == "500\n(from ?)\n\n")
@@ -67,7 +67,7 @@ struct FetchingTests {
     }
 
     @Test(
-        "The start of a character whose end is missing is held back",
+        "An incomplete character at the end is held back",
         arguments: [
             ("", 0), ("a", 1), ("é", 2), ("€", 3), ("😀", 4), ("aé", 3),
         ])
@@ -79,7 +79,7 @@ struct FetchingTests {
         for cut in start..<bytes.count { #expect(TerminalBody.wholeCharacters(Array(bytes[..<cut])) == start) }
     }
 
-    @Test("Bytes that are no characters are not held back")
+    @Test("Invalid bytes are not held back")
     func noCharacters() {
         for bytes in [[0x80], [0x80, 0x80, 0x80, 0x80], [0xC3, 0xA9, 0x80, 0x80, 0x80], [0xFF, 0x41]] as [[UInt8]] {
             #expect(TerminalBody.wholeCharacters(bytes) == bytes.count)

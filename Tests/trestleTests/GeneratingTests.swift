@@ -28,7 +28,7 @@ struct GeneratingTests {
         "progress": ["type": "integer"],
     ]
 
-    @Test("A task becomes types with their notes, and a function, in TypeScript")
+    @Test("A task becomes documented types and a function in TypeScript")
     func inTypeScript() {
         #expect(
             typescript([find]) == """
@@ -72,7 +72,7 @@ struct GeneratingTests {
                 """)
     }
 
-    @Test("A task becomes types with their notes, a function, and one for asyncio, in Python")
+    @Test("A task becomes documented types, a function and an asyncio function in Python")
     func inPython() {
         #expect(
             python([find], patterns: ["notes.*", "it's"]) == #"""
@@ -157,7 +157,7 @@ struct GeneratingTests {
                 """#)
     }
 
-    @Test("A stream is given as bytes, and comes as its name")
+    @Test("Options accept a stream as bytes or by name; results contain its name")
     func streams() {
         let stream: JSON = ["type": "string", "format": "trestle-stream"]
         let photo: JSON = ["type": "object", "required": ["photo"], "properties": ["photo": stream]]
@@ -171,14 +171,14 @@ struct GeneratingTests {
         #expect(module.contains("    \"\"\"What photos.turn answers.\"\"\"\n\n    photo: str\n"))
     }
 
-    @Test("Tasks come in the order of their names, whatever the daemon's is")
+    @Test("Tasks are sorted by name, whatever the daemon's order")
     func order() {
         let tasks: [JSON] = ["b", "a.b", "a-b", "a_b"].map { ["name": $0] }
         #expect(typescript(tasks) == typescript(tasks.reversed()))
         #expect(python(tasks) == python(tasks.reversed()))
     }
 
-    @Test("Where nothing is known, any JSON goes, and options may be left out")
+    @Test("An unknown schema accepts any JSON, and its options may be omitted")
     func unknown() {
         let text = typescript([["name": "x", "options": true, "result": true, "progress": nil]])
         #expect(text.contains("export type XOptions = unknown;"))
@@ -187,7 +187,7 @@ struct GeneratingTests {
         #expect(python([["name": "x"]]).contains("options: XOptions = _NO_OPTIONS,"))
     }
 
-    @Test("A page's plugins of Capacitor are those of other code, and the daemon's, which replace others of their name")
+    @Test("Capacitor's headers contain the daemon's plugins, which replace other plugins of the same name")
     func forCapacitor() {
         let tasks: [JSON] = [["name": "Echo"], ["name": "files.open"], ["name": "files.removeListener"]]
         #expect(
@@ -224,13 +224,13 @@ struct GeneratingTests {
                 """)
     }
 
-    @Test("Without tasks there is a module all the same")
+    @Test("A module is generated even without tasks")
     func empty() {
         #expect(typescript([]).hasSuffix("export {};\n"))
         #expect(python([]).hasSuffix("\"\"\"\n"))
     }
 
-    @Test("Patterns pick out tasks; one that fits none is refused")
+    @Test("Patterns select tasks; a pattern without a match is refused")
     func patterns() throws {
         let tasks: [JSON] = [["name": "a.b"], ["name": "a.c"], ["name": "d"]]
         #expect(try TaskChoice(patterns: []).choose(from: tasks) == tasks)
@@ -239,7 +239,7 @@ struct GeneratingTests {
         #expect(throws: UsageFailure.self) { try TaskChoice(patterns: ["d", "e*"]).choose(from: tasks) }
     }
 
-    @Test("The line is named from which on a file is out of date")
+    @Test("The first line that differs from a file is reported")
     func difference() {
         func line(_ left: String, _ right: String) -> Int? {
             GeneratedDifference.firstLine(of: Array(left.utf8), against: Array(right.utf8))
@@ -268,7 +268,7 @@ struct GeneratedNamesTests {
         #expect(NameWords.snake(name) == snake)
     }
 
-    @Test("No name is given twice, nor one that means something already")
+    @Test("No name is used twice, and no reserved name is used")
     func collisions() {
         var names = GeneratedNames(reserved: ["delete"])
         #expect(names.take("delete") == "delete2")
@@ -279,7 +279,7 @@ struct GeneratedNamesTests {
         #expect(names.take("b_async") == "b_async2")
     }
 
-    @Test("Tasks whose names become the same stay apart, and are called by their own names")
+    @Test("Tasks whose identifiers collide get separate functions that call them by their own names")
     func tasks() {
         let tasks: [JSON] = [["name": "a.b"], ["name": "a-b"], ["name": "delete"], ["name": "list"]]
         let typescript = GeneratedModule(language: .typescript, daemon: "d", patterns: []).text(tasks)

@@ -11,7 +11,7 @@ struct OutcomeComparisonTests {
         OutcomeComparison.compare(recorded, now, ignoring: paths.compactMap(IgnoredPath.init))
     }
 
-    /// The paths of the differences between two results.
+    /// Returns the paths of the differences between two results.
     private func paths(_ before: JSON, _ after: JSON, ignoring ignored: [String] = []) -> [String] {
         guard case .different(let differences) = compare(.result(before), .success(after), ignoring: ignored) else {
             return []
@@ -20,7 +20,7 @@ struct OutcomeComparisonTests {
     }
 
     @Test(
-        "Differences are reported by their places",
+        "Differences are reported by their paths",
         arguments: [
             (1, 1, []), (1, 2, ["$"]), (["a": 1, "b": [1, 2]], ["b": [1, 2], "a": 1], []),
             (["a": 1, "b": [1, ["c": 2]]], ["a": 2, "b": [1, ["c": 3]]], ["$.a", "$.b[1].c"]),
@@ -33,7 +33,7 @@ struct OutcomeComparisonTests {
         ] as [(JSON, JSON, [String])])
     func differencePaths(before: JSON, after: JSON, expected: [String]) { #expect(paths(before, after) == expected) }
 
-    @Test("What is added or removed is reported as such")
+    @Test("Added and removed values are reported as such")
     func absent() {
         let verdict = compare(.result(["a": 1, "l": [1]]), .success(["b": nil, "l": []]))
         let expected: [(OutcomePath, JSON?, JSON?)] = [
@@ -44,7 +44,7 @@ struct OutcomeComparisonTests {
             verdict == .different(expected.map { OutcomeComparison.Difference(path: $0.0, recorded: $0.1, now: $0.2) }))
     }
 
-    @Test("Places that are left out are, with everything in them")
+    @Test("Ignored paths are not compared, including everything in them")
     func ignored() {
         let before: JSON = ["version": 1, "records": [["key": "a", "n": 1], ["key": "b", "n": 2]]]
         let after: JSON = ["version": 2, "records": [["key": "c", "n": 1], ["key": "d", "n": 3]]]
@@ -57,10 +57,10 @@ struct OutcomeComparisonTests {
     }
 
     @Test(
-        "What is no path is none", arguments: ["", "a", "$a", "$.", "$[", "$[x]", "$[-1]", #"$["a"#, "$..a", "errors"])
+        "Invalid paths are nil", arguments: ["", "a", "$a", "$.", "$[", "$[x]", "$[-1]", #"$["a"#, "$..a", "errors"])
     func noPath(text: String) { #expect(IgnoredPath(text) == nil) }
 
-    @Test("Errors are the same where code and data are, whatever their sentences")
+    @Test("Errors are equal if their codes and data are equal, whatever their messages")
     func errors() {
         let before: JSON = ["code": "busy", "message": "Not now.", "data": ["n": 1]]
         func now(_ code: ErrorCode, _ data: JSON?) -> Result<JSON, BridgeError> {
@@ -73,11 +73,11 @@ struct OutcomeComparisonTests {
             return
         }
         #expect(differences.map(\.path.description) == ["error.code", "error.data"])
-        // Of a private task.
+        // The error of a private task.
         #expect(compare(.error(["code": "busy", "message": "<private>"]), now(.busy, ["n": 1])) == .same)
     }
 
-    @Test("An error instead of a result, or the other way round, is a difference of the whole")
+    @Test("An error instead of a result, or the reverse, is one difference of the whole outcome")
     func kinds() {
         let error = BridgeError(.busy, "Later.")
         #expect(
@@ -87,7 +87,7 @@ struct OutcomeComparisonTests {
         #expect(compare(.cut(isError: false, beginning: "["), .failure(error)) != .same)
     }
 
-    @Test("Of what was cut the beginning is compared")
+    @Test("A cut outcome is compared by its beginning")
     func cut() {
         func verdict(_ beginning: String, ignoring: [String] = []) -> OutcomeComparison.Verdict {
             compare(
@@ -96,13 +96,13 @@ struct OutcomeComparisonTests {
         #expect(verdict(#"{"a": "x y", "b":[1,"#) == .same)
         #expect(verdict(#"{"a": "xy", "b":[1,"#) != .same)
         #expect(verdict(#"{"a": "z"#) != .unknown)
-        // Unknown.
+        // These cannot be decided.
         #expect(verdict(#"{"a": "z"#, ignoring: ["$.a"]) == .unknown)
         #expect(verdict(#"{"a": "<private>"#) == .unknown)
         #expect(verdict(#"{"a": "x\u0020y"#) == .unknown)
     }
 
-    @Test("The daemon's own tasks are compared by whether they succeed")
+    @Test("The daemon's own tasks are compared only by success")
     func daemonTasks() {
         let result = OutcomeComparison.compare(
             .result(["pid": 1]), .success(["pid": 2]), ignoring: [], outcomeIsEnough: true)

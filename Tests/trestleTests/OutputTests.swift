@@ -6,7 +6,7 @@ import Testing
 @testable import trestle
 
 @Suite struct TableTests {
-    @Test("Columns are aligned, the named ones first; those without any value are left out")
+    @Test("Columns are aligned, the named ones first; columns without values are omitted")
     func aligned() {
         let rows: [JSON] = [
             ["uid": 1000, "name": "a", "user": nil, "list": []],
@@ -21,7 +21,7 @@ import Testing
                 """)
     }
 
-    @Test("Durations are shown by the unit in the member's name")
+    @Test("Durations are converted from the unit in the member's name")
     func durations() {
         let rows: [JSON] = [["ageMs": 1_500, "p50Us": 40, "Ms": 3, "ms": 4, "nameMs": "text"]]
         #expect(
@@ -32,7 +32,7 @@ import Testing
                 """)
     }
 
-    @Test("Wide characters take two columns; control characters reach no terminal; nothing is cut where there is room")
+    @Test("Wide characters take two columns, control characters are replaced, and nothing is cut without a limit")
     func hostile() {
         let rows: [JSON] = [
             ["a": "弹窗", "b": "x"],
@@ -47,7 +47,7 @@ import Testing
                 """)
     }
 
-    @Test("A table is as wide as the terminal: the widest text gives way first, numbers never, then the last columns")
+    @Test("A table fits the terminal: text is shortened first, numbers never, then the last columns are omitted")
     func fitted() {
         let rows: [JSON] = [
             ["name": "persistence.create", "calls": 123_456, "summary": .string(String(repeating: "y", count: 60))]
@@ -76,7 +76,7 @@ import Testing
         #expect(text(200) == Table(rows, first: []).text(bold: false))
     }
 
-    @Test("A number that has no room is not shown at all, and the first column stays readable")
+    @Test("A number without room is omitted, and the first column stays readable")
     func numbers() {
         let path = "/usr/local/lib/trestle/local-plugins/Persistence/libPersistencePlugin.so"
         let rows: [JSON] = [
@@ -104,7 +104,7 @@ import Testing
         #expect(Table([["pid": 27_847]], first: []).text(bold: false, columns: 4) == "…\n…\n")
     }
 
-    @Test("A list without entries is nothing at all; entries that are no objects do no harm")
+    @Test("An empty list has no output; entries that are not objects are accepted")
     func odd() {
         #expect(Table([], first: ["name"]).text(bold: false) == "")
         #expect(Table([1, nil, "x"], first: ["name"]).text(bold: true) == "\u{1B}[1m\u{1B}[0m\n\n\n\n")
@@ -112,7 +112,7 @@ import Testing
 }
 
 @Suite struct ReportTests {
-    @Test("A report shows whatever an object holds: plain members, tables, other values")
+    @Test("A report shows the plain members, tables and other values of an object")
     func report() {
         let status: JSON = [
             "version": "1.0", "uptimeMs": 200_000, "draining": false, "nothing": nil, "names": ["a", "b"], "none": [],
@@ -142,7 +142,7 @@ import Testing
 
 @Suite struct HumanDurationTests {
     @Test(
-        "Two figures that matter",
+        "A duration is shown in its one or two largest units",
         arguments: [
             (0, "0 s"), (999, "999 ns"), (1_000, "1 µs"), (1_250, "1.2 µs"), (850_000, "850 µs"),
             (12_345_678, "12.3 ms"), (999_999_999, "999 ms"), (1_000_000_000, "1 s"), (4_560_000_000, "4.5 s"),
@@ -155,7 +155,7 @@ import Testing
 }
 
 @Suite struct FailureTests {
-    @Test("Exit codes say what to do")
+    @Test("Each kind of error has its exit code")
     func exitCodes() {
         let codes = [
             BridgeError("x.y", "m"), BridgeError(.busy, "m", isTransient: true),
@@ -164,7 +164,7 @@ import Testing
         #expect(codes == [1, 75, 124, 69])
     }
 
-    @Test("Errors are one sentence that says what to do")
+    @Test("An error is one sentence that suggests what to do")
     func sentences() {
         #expect(
             Failure.sentence(BridgeError(.daemonUnreachable, "no daemon at /s: gone"))
@@ -201,27 +201,27 @@ import Testing
         ).path
     }
 
-    @Test("The socket is the one named, else the user's own, else the system's")
+    @Test("The socket is the named one, else the user's own, else the system's")
     func order() {
         let own = "/run/user/1000/trestle/bridge.sock"
         let runtime = ["XDG_RUNTIME_DIR": "/run/user/1000"]
         #expect(path(runtime.merging(["TRESTLE_SOCKET": "/mine"]) { $1 }, there: [system, own]) == "/mine")
         #expect(path(runtime.merging(["TRESTLE_SOCKET": ""]) { $1 }, there: [system, own]) == own)
         #expect(path(runtime, there: [system]) == system)
-        // Where there is none, it is the own one that somebody would start.
+        // If no socket exists, the path is that of the user's own daemon.
         #expect(path(runtime) == own)
         #expect(path(["XDG_RUNTIME_DIR": "/run/user/0"], there: ["/run/user/0/trestle/bridge.sock"], uid: 0) == system)
     }
 
-    @Test("Without a runtime directory it is in /tmp, where the directory is the user's")
+    @Test("Without a runtime directory the socket is in /tmp, if the user owns the directory")
     func withoutRuntimeDirectory() {
         #expect(path(owner: 1_000) == "/tmp/trestle-1000/bridge.sock")
-        // Somebody else's directory of that name is a trap.
+        // Another user's directory of that name is a trap.
         #expect(path(owner: 66) == system)
         #expect(path() == system)
     }
 
-    @Test("The socket of a systemd unit leads to that unit where systemd runs; any other to none")
+    @Test("The socket of a systemd unit leads to that unit if systemd runs; any other socket leads to none")
     func units() {
         func command(_ path: String, isBooted: Bool = true) -> String? {
             let location = SocketLocation(
@@ -238,7 +238,7 @@ import Testing
 }
 
 @Suite struct ExplainTextTests {
-    @Test("A decision is shown with its rule, and with whom it would let in")
+    @Test("A decision is shown with its rule and the clients that it admits")
     func report() {
         let rule = "default: it is public to root, uid 998 and the group trestle, and no rule allows it to others"
         let answer: JSON = [

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct TerminalAlertTests {
     @Test(
-        "Buttons are the ones given, else the ones of the kind",
+        "Buttons are the given ones, else those of the kind",
         arguments: [
             (["content": "x"], ["OK"]), (["content": "x", "kind": "confirm"], ["OK", "Cancel"]),
             (["content": "x", "kind": "prompt"], ["OK", "Cancel"]), (["content": "x", "btn": "Fine"], ["Fine"]),
@@ -19,14 +19,14 @@ import Testing
     }
 
     @Test(
-        "A button is chosen by number, by label, or the first by nothing",
+        "A button is chosen by number or label; an empty line chooses the first",
         arguments: [("", 0), ("1", 0), ("2", 1), ("  2", 1), ("No", 1), ("no", 1), ("3", nil), ("0", nil), ("x", nil)])
     func choice(line: String, expected: Int?) throws {
         let alert = try TerminalAlert(["content": "x", "buttons": ["Yes", "No"]])
         #expect(alert.button(of: line) == expected)
     }
 
-    @Test("Options that are no alert's are refused with their path")
+    @Test("Invalid options of an alert are refused with their path")
     func refused() {
         let error = #expect(throws: BridgeError.self) { try TerminalAlert(["content": 1]) }
         #expect(error?.code == .optionsInvalid)
@@ -48,13 +48,13 @@ import Testing
         async let alert = bench.presenter.show(["content": "b"])
         let answers = [try await prompt, try await alert]
         let ok: JSON = ["button": "OK", "index": 0]
-        // Which of the two comes first is not defined; the lines fit both ways only for the prompt being first.
+        // The order of the two is not defined. The lines fit only if the prompt is first.
         #expect(answers == [["button": "Cancel", "index": 1, "text": "first text"], ok])
         #expect(bench.printed.contains("Answer with the number of a button."))
         await bench.presenter.ended()
     }
 
-    @Test("An empty line takes the default text of a prompt")
+    @Test("An empty line selects the default text of a prompt")
     func defaultText() async throws {
         let bench = PresenterBench(lines: ["", ""])
         let answer = try await bench.presenter.show(
@@ -63,7 +63,7 @@ import Testing
         #expect(bench.printed.contains("Text [me]: "))
     }
 
-    @Test("Where the input ends, an alert ends with an error, and so do those that follow")
+    @Test("When the input ends, an alert and those after it end with an error")
     func end() async throws {
         let bench = PresenterBench(lines: [])
         for _ in 0..<2 {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("An alert whose caller cancels makes room for the next one, which gets the line")
+    @Test("A cancelled alert makes room for the next one, which gets the line")
     func cancelled() async throws {
         let gate = AsyncStream<String>.makeStream()
         let bench = PresenterBench(gate.stream)
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-/// A presenter whose person and screen are the test.
+/// A presenter whose user and screen are the test.
 @LoopActor
 private final class PresenterBench {
     private(set) var printed = ""
@@ -110,7 +110,7 @@ private final class PresenterBench {
         self.lines = LineReader { left.withLock { $0.popFirst() } }
     }
 
-    /// Lines that come when the test sends them.
+    /// Creates a presenter whose lines arrive when the test sends them.
     init(_ stream: AsyncStream<String>) {
         let pipe = LinePipe()
         lines = LineReader { pipe.next() }
@@ -120,14 +120,14 @@ private final class PresenterBench {
         }
     }
 
-    /// Waits until the alert with this content is on the screen.
+    /// Waits until the alert with this content was printed.
     func shown(_ content: String) async {
         _ = presenter
         while !printed.contains(content) { _ = await printing.wait() }
     }
 }
 
-/// Hands lines from a test to the thread that reads them.
+/// Passes lines from a test to the thread that reads them.
 private final class LinePipe: Sendable {
     private let lines = Mutex<[String?]>([])
     private let count = DispatchSemaphore(value: 0)

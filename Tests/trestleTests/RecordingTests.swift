@@ -4,7 +4,7 @@ import Testing
 
 @testable import trestle
 
-/// Lines of a recording.
+/// The header of a recording.
 private let header = #"{"trestle":"recording","version":1}"#
 
 private func call(_ number: Int, _ more: String = #","options":{}"#, task: String = "Echo") -> String {
@@ -15,7 +15,7 @@ private func end(_ number: Int, _ outcome: String = #""result":1"#) -> String {
     #"{"offsetUs":100,"kind":"callback","call":\#(number),"durationUs":5,\#(outcome)}"#
 }
 
-/// The offsets of such lines in order.
+/// Replaces the offsets of the lines by increasing ones.
 private func ordered(_ lines: [String]) -> [String] {
     lines.enumerated().map { index, line in
         guard let comma = line.firstIndex(of: ","), line.hasPrefix(#"{"offsetUs""#) else { return line }
@@ -29,7 +29,7 @@ private func read(_ lines: [String]) throws -> Recording {
 
 @Suite("Reading a recording")
 struct RecordingReaderTests {
-    @Test("Calls of clients have their options and ends; those of plugins are counted")
+    @Test("Calls of clients have options and ends; calls of plugins are counted")
     func calls() throws {
         let recording = try read([
             call(1), call(2, #","plugin":"notes","options":{}"#, task: "p"), end(1), end(2),
@@ -48,7 +48,7 @@ struct RecordingReaderTests {
         #expect(recording.isWhole)
     }
 
-    @Test("Options that hold secrets are known, however deep, and so are those that were cut")
+    @Test("Options with secrets at any depth, and options that were cut, are recognised")
     func options() throws {
         let recording = try read([
             call(1, #","options":"<private>""#), call(2, #","options":{"a":[{"token":"<private>"}]}"#),
@@ -58,7 +58,7 @@ struct RecordingReaderTests {
         #expect(recording.calls.map(\.isOneWay) == [false, false, false, true])
     }
 
-    @Test("Ends are results, errors, or the beginnings of such")
+    @Test("An end is a result, an error, or the beginning of one")
     func ends() throws {
         let recording = try read([
             call(1), call(2), call(3), end(1, #""error":{"code":"busy","message":"m"}"#),
@@ -71,7 +71,7 @@ struct RecordingReaderTests {
     }
 
     @Test(
-        "A line that is none is named with what was expected there",
+        "An invalid line is reported with its number and the expectation",
         arguments: [
             (["{"], 2, "the line is not JSON"), (["[]"], 2, "expected an object, got []"), (["", ""], 2, "not JSON"),
             ([#"{"offsetUs":1}"#], 2, "$.kind: expected a string, got nothing"),
@@ -96,7 +96,7 @@ struct RecordingReaderTests {
     }
 
     @Test(
-        "What is no recording, or one of another version, is refused by its first line",
+        "A file that is not a recording of this version is refused at its first line",
         arguments: [
             ("", "empty"), (#"{"trestle":"export","version":1}"#, "no file that trestle record has written"),
             (#"{"trestle":"recording","version":2}"#, "expected version 1, got 2"), ("hello", "not JSON"),
@@ -108,7 +108,7 @@ struct RecordingReaderTests {
     }
 
     @Test(
-        "A recording with wrong bytes in it is read or refused, and nothing else", arguments: 0..<200 as Range<UInt64>)
+        "A recording with random mutations is either read or refused with a line", arguments: 0..<200 as Range<UInt64>)
     func mutated(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let lines = [header] + ordered([call(1), call(2), end(2), end(1, #""error":{"code":"busy"}"#)])
@@ -130,7 +130,7 @@ struct RecordedStreamTests {
         String(decoding: RecordedStreams.withoutNames(Array(text.utf8)), as: UTF8.self)
     }
 
-    @Test("A name is left out wherever it stands, also where a payload was cut within it; other text stays")
+    @Test("A stream's name is masked anywhere, also if a payload was cut within it; other text stays")
     func names() {
         #expect(withoutNames(#"{"a":"stream:\#(digits)","b":1}"#) == #"{"a":"<stream>","b":1}"#)
         #expect(withoutNames("see stream:\(digits) and stream:\(digits)") == "see <stream> and <stream>")
@@ -140,7 +140,7 @@ struct RecordedStreamTests {
         }
     }
 
-    @Test("What a task's schemas call a stream is left out, whatever it looks like; a task is looked up once")
+    @Test("A value that a task's schema declares as a stream is masked; each task is looked up once")
     func schemas() async {
         let stream: JSON = ["type": "string", "format": "trestle-stream"]
         let places = RecordedStreams.Places(
@@ -161,13 +161,13 @@ struct RecordedStreamTests {
     }
 }
 
-@Suite("What is sent again")
+@Suite("The plan of a replay")
 struct ReplayPlanTests {
     private func plan(_ lines: [String], provided: Set<String> = []) throws -> ReplayPlan {
         ReplayPlan(try read(lines), provided: provided)
     }
 
-    @Test("A call waits for those that had ended before it, and for no others")
+    @Test("makes a call wait for the calls that had ended before it, and for no others")
     func order() throws {
         let plan = try plan([call(1), call(2), end(2), call(3), end(1), end(3), call(4), end(4)])
         #expect(plan.ends == [2, 1, 3, 4])
@@ -184,7 +184,7 @@ struct ReplayPlanTests {
         #expect(ends.areAllThere)
     }
 
-    @Test("Nothing waits for what is not sent")
+    @Test("makes no call wait for a call that is not sent")
     func skipped() throws {
         let plan = try plan([call(1, #","options":"<private>""#), end(1), call(2), end(2)])
         #expect(plan.steps.map(\.call.number) == [2])
@@ -192,7 +192,7 @@ struct ReplayPlanTests {
         #expect(plan.ends == [2])
     }
 
-    @Test("A call that cannot be sent is reported with its reason")
+    @Test("contains a reason for each call that cannot be sent")
     func reasons() throws {
         let forwarded = #"{"offsetUs":0,"kind":"forward","call":5,"task":"scan","to":3}"#
         let lines = [

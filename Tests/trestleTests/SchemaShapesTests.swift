@@ -25,7 +25,7 @@ struct SchemaShapesTests {
     }
 
     @Test(
-        "What a schema says of a value",
+        "A schema becomes the type of its values",
         arguments: [
             (true, .unknown), (false, .unknown), ([:], .unknown), ("no schema", .unknown),
             (["type": "string"], .string), (["type": "integer"], .integer), (["type": "number"], .number),
@@ -54,7 +54,7 @@ struct SchemaShapesTests {
         ] as [(JSON, TypeShape)])
     func values(schema: JSON, expected: TypeShape) { #expect(shape(schema) == expected) }
 
-    @Test("An object's members are required or not, and objects in it are types of their own")
+    @Test("An object's members are required or optional, and nested objects are separate types")
     func objects() {
         let schema: JSON = [
             "type": "object", "required": ["a"],
@@ -70,7 +70,7 @@ struct SchemaShapesTests {
         #expect(members(schema, "TBCItem") == [member("d", .unknown)])
     }
 
-    @Test("What several schemas say together are one object's members")
+    @Test("Combined schemas become the members of one object")
     func together() {
         let schema: JSON = [
             "allOf": [["$ref": "#/$defs/base"], ["properties": ["b": ["type": "integer"]], "required": ["b"]]],
@@ -82,7 +82,7 @@ struct SchemaShapesTests {
         #expect(members(schema, "T2").map { $0.isRequired } == [true, true])
     }
 
-    @Test("Choices of what is required are choices of types")
+    @Test("Alternative sets of required members become alternative types")
     func choices() {
         let schema: JSON = [
             "type": "object", "properties": ["user": ["type": "string"], "token": ["type": "string"]],
@@ -92,7 +92,7 @@ struct SchemaShapesTests {
         #expect(members(schema, "T1") == [member("user", .string, isRequired: true), member("token", .string)])
     }
 
-    @Test("What refers to itself is one type, or unknown where it never comes to an object")
+    @Test("A recursive schema is one type, or unknown if it never reaches an object")
     func circles() {
         let tree: JSON = [
             "type": "object",
@@ -110,7 +110,7 @@ struct SchemaShapesTests {
         #expect(shape(["type": "array", "items": ["$ref": "#"]]) == .array(.array(.unknown)))
     }
 
-    @Test("What stands for more than anybody reads comes to an end")
+    @Test("Huge and deep schemas have declarations with bounded, distinct names")
     func floods() {
         var defs: JSONObject = ["d60": ["type": "string"]]
         for level in 0..<60 {
@@ -146,7 +146,7 @@ struct GeneratedTextTests {
         GeneratedModule(language: language, daemon: hostile, patterns: [hostile]).text([task])
     }
 
-    @Test("No comment in TypeScript ends before its end")
+    @Test("A TypeScript comment is not ended by its text")
     func typescript() {
         let text = text(.typescript)
         let comments = text.split(separator: "\n").map { $0.drop { $0 == " " } }
@@ -157,10 +157,10 @@ struct GeneratedTextTests {
         checkPlain(text)
     }
 
-    @Test("No text in Python ends before its end")
+    @Test("A Python docstring is not ended by its text")
     func python() {
         let text = text(.python)
-        // Quotes that do not stand in a comment begin a line, or end one.
+        // Quotes outside comments begin or end a line.
         for line in text.split(separator: "\n") {
             let content = line.drop { $0 == " " }
             if content.hasPrefix("#") { continue }
@@ -169,12 +169,12 @@ struct GeneratedTextTests {
         checkPlain(text)
     }
 
-    @Test("Strings are kept apart from what would end them")
+    @Test("Quoted strings escape special characters")
     func quoted() {
         #expect(GeneratedText.quoted("a\"b\\\n\u{2028}\u{202E}é") == #""a\"b\\\n\u2028\u202eé""#)
     }
 
-    @Test("Notes are broken between words, without empty lines around them")
+    @Test("Notes are wrapped between words, without empty lines around them")
     func notes() {
         #expect(GeneratedText.lines("\n a  b \n\n") == ["a b"])
         #expect(GeneratedText.lines("") == [])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Streams of the command line")
 struct StreamTests {
-    @Test("A schema says which values are streams: the whole, members, and members of members")
+    @Test("A schema determines which values are streams: the whole value, members and nested members")
     func schema() {
         let stream: JSON = ["type": "string", "format": "trestle-stream"]
         #expect(StreamSchema(nil).paths == [])
@@ -15,7 +15,7 @@ struct StreamTests {
         #expect(Set(StreamSchema(nested).paths) == [["a"], ["b", "c"]])
     }
 
-    @Test("A value is found and replaced by the names of the members that lead to it")
+    @Test("A value is found and replaced by the names of the members on its path")
     func paths() {
         let options: JSON = ["a": ["b": "@x"], "c": 1]
         #expect(options.value(at: ["a", "b"]) == "@x" && options.value(at: ["a", "x"]) == nil)
@@ -25,7 +25,7 @@ struct StreamTests {
         #expect(options.hasString(beginningWith: "@") && !options.hasString(beginningWith: "x"))
     }
 
-    @Test("Progress says how much, how fast, and how long it still takes")
+    @Test("Progress shows the amount, the speed and the remaining time")
     func progress() {
         let half = StreamProgress.text("photo", 10 << 20, of: 30 << 20, after: .seconds(5))
         #expect(half == "photo: 10 MiB of 30 MiB, 2 MiB/s, 10 s left")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Errors of command lines")
 struct UsageErrorTests {
     @Test(
-        "The parser's messages are in the words of all other errors",
+        "The parser's messages are rewritten in the style of the other errors",
         arguments: [
             ("Unknown option '--shrt'. Did you mean '--short'?", "unknown option '--shrt'; did you mean '--short'?"),
             ("Missing required subcommand.", "missing required subcommand"),
@@ -42,7 +42,7 @@ struct UsageErrorTests {
         }
     }
 
-    @Test("A command line that is not understood is named with the program, and the usage of its command follows")
+    @Test("A command-line error has the program's name and is followed by the usage of its command")
     func usage() {
         let text = report(["plugin", "reload"])
         #expect(text.hasPrefix("trestle: required argument '<name>' is missing\n"), "\(text)")
@@ -50,7 +50,7 @@ struct UsageErrorTests {
         #expect(report(["status", "--\u{1B}[2J"]).contains(#"unknown option '--\u{1B}[2J'"#))
     }
 
-    @Test("What is wrong with a command in a group shows the whole way to it")
+    @Test("An error in a grouped command shows the whole command path")
     func path() {
         #expect(
             UsageError.report("Unknown.", of: Trestle.self, about: PluginCommand.self) == """

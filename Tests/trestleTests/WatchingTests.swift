@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct HumanBytesTests {
     @Test(
-        "Two figures that matter",
+        "A byte count is shown in its largest unit",
         arguments: [
             (-1, "0 B"), (0, "0 B"), (1_023, "1023 B"), (1_024, "1 KiB"), (1_536, "1.5 KiB"), (204_800, "200 KiB"),
             (1_048_575, "1023 KiB"), (5_767_168, "5.5 MiB"), (.max, "7.9 EiB"),
@@ -14,7 +14,7 @@ import Testing
 }
 
 @Suite struct StatusReportTests {
-    @Test("Plugins' figures are shown in units that people read")
+    @Test("Plugins' metrics are shown in readable units")
     func metrics() {
         func metric(_ value: JSON, _ unit: JSON) -> JSON {
             ["plugin": "p", "name": "n", "kind": "gauge", "value": value, "unit": unit, "help": "h"]
@@ -38,7 +38,7 @@ import Testing
         "tasks": [["name": "Echo"]],
     ]
 
-    @Test("The report begins with the state and the figures that matter; lists that people look for come first")
+    @Test("The whole report begins with the state and the main figures, then the plugins and the tasks")
     func order() {
         let keys = StatusReport.whole(status).objectValue?.keys ?? []
         #expect(
@@ -49,7 +49,7 @@ import Testing
         #expect(StatusReport.whole([1]) == [1])
     }
 
-    @Test("The state names plugins that do not run; the short report has the summary alone")
+    @Test("The state names plugins that do not run; the short report has only the summary")
     func short() {
         let report = StatusReport.short(status)
         #expect(report["state"] == "running; 1 of 2 plugins not running: scan (failed)")
@@ -90,7 +90,7 @@ import Testing
         ).json
     }
 
-    @Test("Rates are what two readings differ by, over the time that the daemon saw pass, most calls first")
+    @Test("Rates are the differences of two readings over the daemon's elapsed time, most calls first")
     func readings() {
         #expect(rates["intervalMs"] == 2_000)
         #expect(rates["tasks"]?.arrayValue?.map { $0["name"] } == ["new", "b", "a"])
@@ -106,7 +106,7 @@ import Testing
         #expect(rates["sessionCount"] == 2)
     }
 
-    @Test("Turns of the loop that took long are shown in the first line, where there were any")
+    @Test("The first line shows the number of long turns of the loop, if there were any")
     func longTurns() {
         var after = reading(uptime: 3_000, tasks: [], sessions: [])
         func first() -> String { TopFrame.lines(TopRates(after, after).json, rows: 9, columns: 100) { $0 }[0] }
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "A counter that began again counts from 0; one reading alone has no rates; a daemon that says less does no harm"
+        "A counter that restarted counts from 0; one reading has no rates; missing members are accepted"
     )
     func edges() {
         let before = reading(uptime: 1_000, tasks: [task("a", 100)], sessions: [])
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "A picture fills the terminal and no more, whatever its size", arguments: [1, 2, 4, 5, 8, 24, 60],
+        "A frame fills the terminal and never exceeds it", arguments: [1, 2, 4, 5, 8, 24, 60],
         [1, 20, 80, 200])
     func sizes(rows: Int, columns: Int) {
         let many = reading(
@@ -146,7 +146,7 @@ import Testing
         #expect(lines.allSatisfy { PlainText.width($0) <= columns && !$0.contains("\u{1B}") })
     }
 
-    @Test("It shows totals, the tasks and the sessions, in units that people read")
+    @Test("A frame shows totals, tasks and sessions in readable units")
     func picture() {
         let lines = TopFrame.lines(rates, rows: 24, columns: 100) { "*" + $0 }
         #expect(
@@ -169,10 +169,10 @@ import Testing
 @Suite struct TrafficTextTests {
     private func line(_ traffic: JSON) -> String { TrafficText.line(traffic, colour: false) }
 
-    /// The line behind the time of day, which depends on where the test runs.
+    /// Returns the line after the time of day, which depends on the time zone of the test.
     private func rest(_ traffic: JSON) -> Substring { line(traffic).dropFirst("00:00:00.000".count) }
 
-    @Test("A line says when, what, which call, whose, how long and with what")
+    @Test("A line shows the time, the kind, the call, the caller, the duration and the payload")
     func lines() {
         #expect(
             rest([
@@ -204,7 +204,7 @@ import Testing
         #expect(line(["kind": "call", "wallMs": 123]).wholeMatch(of: #/\d\d:\d\d:\d\d\.123  call    /#) != nil)
     }
 
-    @Test("Nothing of a payload reaches the terminal's controls, and odd lines do no harm")
+    @Test("No control character of a payload reaches the terminal, and unusual lines are accepted")
     func hostile() {
         for traffic in [
             [:], 5, nil, ["kind": "\u{1B}c", "task": "\u{9B}2J"],

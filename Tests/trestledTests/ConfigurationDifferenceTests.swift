@@ -4,9 +4,9 @@ import Testing
 
 @testable import trestled
 
-@Suite("What a reload changes")
+@Suite("The changes of a reload")
 struct ConfigurationDifferenceTests {
-    /// Another value than the default for every setting, as a line of a file with dotted keys.
+    /// A value other than the default for every setting, as TOML.
     private static let others: [String: String] = [
         "socket": #""/other/s""#, "socket_mode": #""0660""#, "state_dir": #""/other""#, "plugin_dir": #"["/p", "/q"]"#,
         "local_plugin_dir": #"["/p"]"#,
@@ -30,12 +30,12 @@ struct ConfigurationDifferenceTests {
         try configuration(keys.map { "\($0) = \(Self.others[$0] ?? "")\n" }.joined())
     }
 
-    /// A configuration without where it comes from: what is in force.
+    /// Returns the values in force, without their origins.
     private func values(_ configuration: Configuration) -> [String] {
         Configuration.settings.map { $0.write(configuration) }
     }
 
-    @Test("Nothing, where the file says what it said before, or says the defaults aloud")
+    @Test("are empty if the file is unchanged or states defaults explicitly")
     func nothing() throws {
         let old = try read(Self.others.keys.sorted())
         #expect(old.difference(to: old, ReloadAbility()) == ConfigurationDifference())
@@ -45,7 +45,7 @@ struct ConfigurationDifferenceTests {
     }
 
     @Test(
-        "A changed setting is named once, and is in force where its declaration says so",
+        "list a changed setting once, and apply it if its declaration permits a reload",
         arguments: Configuration.settings.map(\.key))
     func single(key: String) throws {
         let setting = try #require(Configuration.settings.first { $0.key == key })
@@ -58,12 +58,12 @@ struct ConfigurationDifferenceTests {
         let result = old.taking(difference, from: new)
         #expect(setting.write(result) == setting.write(setting.effect == .reload ? new : old))
         #expect((result.origins[key] != nil) == (setting.effect == .reload))
-        // And back: a key that is taken out has its default again.
+        // A removed key gets its default again.
         #expect(values(result.taking(result.difference(to: old, ReloadAbility()), from: old)) == values(old))
     }
 
     @Test(
-        "Of any two configurations, each setting keeps its old value or has its new one",
+        "give each setting its old or its new value, for any two configurations",
         arguments: 0..<200 as Range<UInt64>)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -80,20 +80,20 @@ struct ConfigurationDifferenceTests {
             let source = difference.restart.contains(setting.key) ? old : new
             #expect(setting.write(result) == setting.write(source), "\(setting.key)")
         }
-        // What waits for a restart is named again by the next reload, and nothing else is.
+        // The next reload lists only the changes that wait for a restart.
         let again = result.difference(to: new, ReloadAbility())
         #expect(again.applied == [])
         #expect(again.restart == difference.restart)
     }
 
-    @Test("The permissions of a socket that was handed over are not the daemon's to change")
+    @Test("do not include the permissions of a socket that was handed over")
     func foreignSocket() throws {
         let difference = try configuration("").difference(to: read(["socket_mode"]), ReloadAbility(ownsSocket: false))
         #expect(difference.applied == [])
         #expect(difference.restart == ["socket_mode"])
     }
 
-    @Test("Sections of plugins are compared by key; those of plugins that can take them are in force at once")
+    @Test("compare sections of plugins by key, and apply those of reloadable plugins")
     func sections() throws {
         let old = try configuration("[plugins.a]\nx = 1\ny = [1, 2]\n[plugins.b]\nz = 1\n[plugins.gone]\nk = 1")
         let new = try configuration("[plugins.b]\nz = 2\n[plugins.a]\ny = [2, 1]\nx = 1\n\"w v\" = true")
@@ -107,7 +107,7 @@ struct ConfigurationDifferenceTests {
         #expect(result.section(of: "gone")?.json == ["k": 1])
     }
 
-    @Test("Order and position within a file are no change")
+    @Test("do not include order and position within a file")
     func order() throws {
         let old = try configuration("log_level = \"info\"\n[plugins.a]\nx = 1\ny = 2")
         let new = try configuration(

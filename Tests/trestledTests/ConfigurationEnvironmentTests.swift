@@ -2,7 +2,7 @@ import Testing
 
 @testable import trestled
 
-@Suite("Where things are by default")
+@Suite("Default paths")
 struct ConfigurationEnvironmentTests {
     @Test(
         "The socket is in systemd's runtime directory, else root's, else the session's, else in /tmp",
@@ -19,7 +19,7 @@ struct ConfigurationEnvironmentTests {
     }
 
     @Test(
-        "State is in systemd's directory, else root's, else the user's",
+        "The state is in systemd's directory, else root's, else the user's",
         arguments: [
             (["STATE_DIRECTORY": "/var/lib/a:/var/lib/b"], 1000, "/var/lib/a"),
             (["XDG_STATE_HOME": "/s"], 0, "/var/lib/trestle"),
@@ -32,7 +32,7 @@ struct ConfigurationEnvironmentTests {
     }
 
     @Test(
-        "The file is in systemd's directory, else root's, else the user's",
+        "The configuration file is in systemd's directory, else root's, else the user's",
         arguments: [
             (["CONFIGURATION_DIRECTORY": "/etc/x", "XDG_CONFIG_HOME": "/c"], 1000, "/etc/x/trestled.toml"),
             (["XDG_CONFIG_HOME": "/c"], 0, "/etc/trestle/trestled.toml"),
@@ -43,7 +43,7 @@ struct ConfigurationEnvironmentTests {
         #expect(environment(variables, userID: user).defaultConfigurationFile == path)
     }
 
-    @Test("This process's surroundings are complete")
+    @Test("The environment of this process is complete")
     func current() {
         let current = ConfigurationEnvironment.current()
         #expect(current.variables["PATH"]?.isEmpty == false)

@@ -1,11 +1,11 @@
-// What the tests of the configuration share.
+// Helpers of the configuration tests.
 import Glibc
 import TOMLDocument
 import Testing
 
 @testable import trestled
 
-/// Surroundings that no test's machine has.
+/// Returns an environment that no test machine has.
 func environment(
     _ variables: [String: String] = [:], userID: UInt32 = 1000
 ) -> ConfigurationEnvironment {
@@ -13,7 +13,7 @@ func environment(
         variables: variables, userID: userID, homeDirectory: "/home/ada", workingDirectory: "/base")
 }
 
-/// What a file of this text makes of the defaults.
+/// Returns the defaults overlaid by a file with this text.
 func configuration(
     _ text: String, overrides: ConfigurationOverrides = ConfigurationOverrides()
 ) throws -> Configuration {
@@ -22,7 +22,7 @@ func configuration(
     return try defaults.overlaid(by: document, overrides, workingDirectory: "/base").checked()
 }
 
-/// The lines that a file of this text is refused with; none where it is not.
+/// Returns the problems for which a file with this text is refused; empty if it is accepted.
 func refusals(_ text: String, overrides: ConfigurationOverrides = ConfigurationOverrides()) throws -> [String] {
     do {
         _ = try configuration(text, overrides: overrides)
@@ -32,7 +32,7 @@ func refusals(_ text: String, overrides: ConfigurationOverrides = ConfigurationO
     }
 }
 
-/// Runs `body` with a directory of its own that holds these files, the folders in their paths made as needed.
+/// Runs `body` with a new directory that contains these files and the folders in their paths.
 func withFiles(_ files: [String: String], _ body: (_ root: String) throws -> Void) throws {
     var template = Array("/tmp/trestled-configuration-XXXXXX".utf8CString)
     try #require(mkdtemp(&template) != nil)

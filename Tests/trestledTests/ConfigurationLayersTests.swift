@@ -2,7 +2,7 @@ import Testing
 
 @testable import trestled
 
-@Suite("Flags beat the file, the file beats the defaults")
+@Suite("Flags override the file, and the file overrides the defaults")
 struct ConfigurationLayersTests {
     private func overrides(_ values: [(key: String, text: String)]) -> ConfigurationOverrides {
         var overrides = ConfigurationOverrides()
@@ -10,7 +10,7 @@ struct ConfigurationLayersTests {
         return overrides
     }
 
-    @Test("A flag's value counts where the file has one too")
+    @Test("A flag's value overrides the file's")
     func flagsBeatTheFile() throws {
         let flags = overrides([("log_level", "debug"), ("limits.sessions", "5"), ("drain_timeout", "1s")])
         let read = try configuration("log_level = \"error\"\ncall_timeout = \"9s\"", overrides: flags)
@@ -29,7 +29,7 @@ struct ConfigurationLayersTests {
         #expect(try configuration("socket = \"/a\"", overrides: overrides).socketPath == "/a")
     }
 
-    @Test("Paths of flags begin in the working directory, and a repeated flag makes a list")
+    @Test("Relative paths of flags start at the working directory, and a repeated flag makes a list")
     func paths() throws {
         var overrides = ConfigurationOverrides()
         overrides.set("socket", "run/s")
@@ -41,7 +41,7 @@ struct ConfigurationLayersTests {
         #expect(read.pluginSearch.named == ["/base/p", "/q"])
     }
 
-    @Test("A path is shown from the root on, without parts that say nothing, wherever rules stand too")
+    @Test("Paths become absolute and lose redundant parts, also the path of the rules")
     func wholePaths() {
         for (path, whole) in [
             ("t.toml", "/base/t.toml"), ("./t.toml", "/base/t.toml"), ("a/.//t.toml", "/base/a/t.toml"),
@@ -67,7 +67,7 @@ struct ConfigurationLayersTests {
             try configuration("", overrides: overrides([("limits.unread_bytes", "8KiB")])).limits.unreadBytes == 8_192)
     }
 
-    @Test("A wrong flag is reported by its name, beside the mistakes in the file")
+    @Test("An invalid flag is reported by its name, together with the mistakes in the file")
     func wrongFlags() throws {
         let flags = overrides([("log_level", "loud"), ("limits.sessions", "many"), ("sockt", "/x"), ("socket", "")])
         let lines = try refusals("nothing = 1", overrides: flags)
@@ -82,7 +82,7 @@ struct ConfigurationLayersTests {
         #expect(lines.contains("--socket: expected an absolute path as a string; got the string \"\""))
     }
 
-    @Test("A problem that is found later is reported with the path of the setting")
+    @Test("A later problem is reported with the origin of the setting")
     func laterProblems() throws {
         var flags = overrides([("state_dir", "/x")])
         flags.set("plugin_dir", "/y", flag: "-p")
@@ -115,18 +115,18 @@ struct ConfigurationFileTests {
         #expect(errors?.description == "/nowhere/t.toml: cannot be read: No such file or directory")
     }
 
-    @Test("A default file that does not exist is none")
+    @Test("A missing default file is accepted")
     func defaultAndAbsent() throws {
         let read = try load(nil, ["CONFIGURATION_DIRECTORY": "/nowhere"])
         #expect(read.file == nil)
         var defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
-        // Beside the file that is not there.
+        // The folder of rules is beside the missing file.
         defaults.policyDirectory = "/nowhere/policy.d"
         defaults.policy.publicGroup = AccountNames.system.gid("trestle")
         #expect(read == defaults)
     }
 
-    @Test("A default file that exists is read, and one that is named instead of it")
+    @Test("An existing default file is read, and so is a named file")
     func present() throws {
         try withFiles(["trestled.toml": "log_level = \"info\"\n"]) { directory in
             let read = try load(nil, ["CONFIGURATION_DIRECTORY": directory])
@@ -136,7 +136,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("A default file that is not TOML, or cannot be read, is an error")
+    @Test("A file that is not TOML or cannot be read is an error")
     func defaultAndWrong() throws {
         try withFiles(["trestled.toml": "a = \n"]) { directory in
             let errors = #expect(throws: ConfigurationErrors.self) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import trestled
 
-@Suite("A configuration with a slip anywhere in it")
+@Suite("A configuration with one mistake anywhere")
 struct ConfigurationMutationTests {
     private static let original = Array(
         """
@@ -22,7 +22,7 @@ struct ConfigurationMutationTests {
 
         """.utf8)
 
-    /// Reads the bytes; true where they are a configuration, and else checks the errors.
+    /// Returns whether the bytes are a configuration. Checks the errors if they are not.
     private func isAccepted(_ bytes: [UInt8]) throws -> Bool {
         let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
         let defaults = Configuration(environment: environment(), executable: "/opt/trestle/bin/trestled")
@@ -44,7 +44,7 @@ struct ConfigurationMutationTests {
         return false
     }
 
-    @Test("Is read, or refused with positions, whichever byte differs", arguments: Array("x0\"'[].=#\n{,\\\u{7F}".utf8))
+    @Test("is read or refused with positions if any byte is replaced", arguments: Array("x0\"'[].=#\n{,\\\u{7F}".utf8))
     func replaced(byte: UInt8) throws {
         var accepted = 0
         for index in Self.original.indices {
@@ -55,7 +55,7 @@ struct ConfigurationMutationTests {
         #expect(accepted < Self.original.count / 2)
     }
 
-    @Test("Is read or refused with positions, whichever byte or line is missing or doubled")
+    @Test("is read or refused with positions if any bytes are missing or doubled")
     func missing() throws {
         #expect(try isAccepted(Self.original))
         var accepted = 0

@@ -2,13 +2,13 @@ import Testing
 
 @testable import trestled
 
-@Suite("Which libraries are loaded as plugins")
+@Suite("The search for plugin libraries")
 struct ConfigurationPluginSearchTests {
     private func withFiles(_ files: [String], _ body: (_ root: String) throws -> Void) throws {
         try trestledTests.withFiles(Dictionary(uniqueKeysWithValues: files.map { ($0, "") }), body)
     }
 
-    @Test("The directory plugins beside the executable comes first")
+    @Test("uses the directory plugins beside the executable first")
     func besideExecutable() throws {
         try withFiles(["bin/trestled", "bin/plugins/b.so", "bin/plugins/a.so", "bin/libXPlugin.so"]) { root in
             let libraries = try PluginSearch.beside(executable: root + "/bin/trestled").libraries()
@@ -16,7 +16,7 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("Then comes lib/trestle/plugins of the same installation, though an empty plugins stands before it")
+    @Test("uses lib/trestle/plugins of the installation next, also if plugins contains no library")
     func installation() throws {
         try withFiles(["bin/plugins/README", "lib/trestle/plugins/a.so"]) { root in
             let libraries = try PluginSearch.beside(executable: root + "/bin/trestled").libraries()
@@ -24,7 +24,7 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("Last comes the executable's own directory, where only plugins' names count")
+    @Test("uses the executable's own directory last, where only the names of plugins count")
     func buildFolder() throws {
         let files = ["libEchoPlugin.so", "libTaskKit.so", "libEchoPlugin.so.d", "EchoPlugin.so", "libAlertPlugin.so"]
         try withFiles(files) { root in
@@ -33,12 +33,12 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("Without any of them there are no plugins, and that is no error")
+    @Test("finds no plugins if none of them exists, without an error")
     func none() throws {
         #expect(try PluginSearch.beside(executable: "/nowhere/trestled").libraries().isEmpty)
     }
 
-    @Test("Of named directories every library counts, in their order, and nothing beside the executable")
+    @Test("uses all libraries of named directories in order, and none beside the executable")
     func named() throws {
         try withFiles(["z/b.so", "z/.hidden.so", "z/notes.txt", "a/a.so", "bin/libXPlugin.so"]) { root in
             var search = PluginSearch.beside(executable: root + "/bin/trestled")
@@ -48,7 +48,7 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("Installed plugins come behind the daemon's own, from a local directory and the folders in it")
+    @Test("lists the plugins of local directories and their folders after the daemon's own")
     func local() throws {
         let files = [
             "bin/trestled", "lib/trestle/plugins/a.so", "lib/trestle/local-plugins/z.so",
@@ -68,7 +68,7 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("The local directory of /usr is below /usr/local; a user's own daemon has one of its user's before it")
+    @Test("uses /usr/local for an installation in /usr, and a directory of the user for a user's own daemon")
     func localDirectories() {
         #expect(
             PluginSearch.beside(executable: "/usr/bin/trestled").local == ["/usr/local/lib/trestle/local-plugins"])
@@ -80,7 +80,7 @@ struct ConfigurationPluginSearchTests {
         #expect(environment(userID: 0).ownPluginDirectory == nil)
     }
 
-    @Test("Where plugin_dir is named there are no local directories but those that are named, too")
+    @Test("uses only named local directories if plugin_dir is named")
     func localBesideNamed() throws {
         try withFiles(["a/a.so", "lib/trestle/local-plugins/b.so", "c/c.so"]) { root in
             var search = PluginSearch.beside(executable: root + "/bin/trestled")
@@ -96,7 +96,7 @@ struct ConfigurationPluginSearchTests {
         }
     }
 
-    @Test("A named directory that cannot be read is an error with its index in the list")
+    @Test("reports a named directory that cannot be read with its index in the list")
     func namedAndAbsent() throws {
         try withFiles(["a/a.so"]) { root in
             var search = PluginSearch.beside(executable: "/nowhere/trestled")

@@ -32,7 +32,7 @@ struct ConfigurationPluginsTests {
         try #require(try configuration(text).section(of: "alert"))
     }
 
-    @Test("It reaches the plugin as JSON, in its order, dates as strings")
+    @Test("reaches the plugin as JSON, in its order, with dates as strings")
     func json() throws {
         let expected =
             #"{"presenters":["client","log"],"ratio":1.5,"whole":2.0,"since":"2026-01-02","#
@@ -40,7 +40,7 @@ struct ConfigurationPluginsTests {
         #expect(try alert().json.text == expected)
     }
 
-    @Test("One that the file does not have is nil")
+    @Test("is nil if the file does not contain it")
     func absent() throws {
         #expect(try configuration(text).section(of: "echo") == nil)
     }
@@ -53,7 +53,7 @@ struct ConfigurationPluginsTests {
             ("$.rules[1].name", "t.toml:16:8: plugins.alert.rules[1].name"),
             ("$[\"odd key\"].on", "t.toml:11:20: plugins.alert[\"odd key\"].on"),
             ("$.odd key.on", "t.toml:11:20: plugins.alert.odd key.on"),
-            // What leads to nothing is located at the last part that exists.
+            // A path without a value is located at the last part that exists.
             ("$.presenter", "t.toml:5:10: plugins.alert.presenter"),
             ("$.presenters[2]", "t.toml:6:14: plugins.alert.presenters[2]"),
             ("$.presenters[x]", "t.toml:6:14: plugins.alert.presenters[x]"),
@@ -65,7 +65,7 @@ struct ConfigurationPluginsTests {
         #expect(try alert().problem(at: path, "no").description == line + ": no")
     }
 
-    @Test("A plugin's refusal becomes a line about the file")
+    @Test("A plugin's refusal is reported with the position in the file")
     func refusals() throws {
         let mismatch = JSONMismatch(path: "$.presenters[0]", expected: "one of: dialog, log", got: "string \"client\"")
         #expect(
@@ -81,7 +81,7 @@ struct ConfigurationPluginsTests {
         #expect(try alert().problem(other).description == "t.toml:5:10: plugins.alert: there is no journal here")
     }
 
-    @Test("A section or a disabled name without its plugin is an error that names the plugins there are")
+    @Test("A section or disabled name without its plugin is an error that lists the installed plugins")
     func unknownPlugins() throws {
         let lines = try configuration(text).problems(installedPlugins: ["login", "echo", "alert"]).map(\.description)
         let known = "no plugin of this name is installed; did you mean"
@@ -93,7 +93,7 @@ struct ConfigurationPluginsTests {
         #expect(try configuration(text).problems(installedPlugins: ["login", "ehco", "alert", "logn"]).isEmpty)
     }
 
-    @Test("Without any plugin installed, that is what is said")
+    @Test("The error states if no plugin is installed")
     func noPlugins() throws {
         let lines = try configuration("[plugins.echo]").problems(installedPlugins: []).map(\.description)
         #expect(lines == ["t.toml:1:10: plugins.echo: no plugin of this name is installed (there are none)"])

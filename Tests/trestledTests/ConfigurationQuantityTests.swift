@@ -15,7 +15,7 @@ struct ConfigurationQuantityTests {
     }
 
     @Test(
-        "Anything else is none",
+        "Any other text is not a duration",
         arguments: ["", "5", "s", "-5s", "+5s", "1.5s", "5 s", "5S", "5sec", "٥s", "9999999999999999999s", "5s "])
     func noDurations(text: String) {
         #expect(Quantity.duration(text) == nil)
@@ -29,12 +29,12 @@ struct ConfigurationQuantityTests {
     }
 
     @Test(
-        "Decimal units and overflows are no sizes", arguments: ["1MB", "1", "KiB", "-1KiB", "9223372036854775807GiB"])
+        "Decimal units and overflows are not sizes", arguments: ["1MB", "1", "KiB", "-1KiB", "9223372036854775807GiB"])
     func noSizes(text: String) {
         #expect(Quantity.bytes(text) == nil)
     }
 
-    @Test("What is written reads as the same, in the largest unit that fits")
+    @Test("Written quantities are read as the same values, and use the largest unit that fits")
     func roundTrip() {
         for milliseconds in [0, 1, 999, 1_000, 1_500, 60_000, 61_000, 3_600_000, 86_400_000] {
             let duration = Duration.milliseconds(milliseconds)

@@ -128,7 +128,7 @@ struct ConfigurationReadingTests {
         }
     }
 
-    @Test("Each setting is declared once, with sentences that say what it is for, in a table that is described")
+    @Test("Each setting is declared once, with documentation, in a documented table")
     func declarations() {
         let keys = Configuration.settings.map(\.key)
         #expect(Set(keys).count == keys.count)

@@ -9,7 +9,7 @@ struct ConfigurationReferenceTests {
         try ConfigurationReference(document: describedConfiguration()).text.split(separator: "\n")
     }
 
-    @Test("Each setting has a row of five cells that says when a change holds")
+    @Test("Each setting has a row of five cells that states when a change takes effect")
     func rows() throws {
         let rows = try lines().filter { $0.hasPrefix("| `") }
         #expect(rows.count == Configuration.settings.count + 2)
@@ -25,7 +25,7 @@ struct ConfigurationReferenceTests {
         }
     }
 
-    @Test("Plugins that describe their sections have a table each, with types, ranges and defaults")
+    @Test("A plugin that describes its section has a table with types, ranges and defaults")
     func plugins() throws {
         let lines = try lines()
         #expect(lines.contains("### `[plugins.lamp]`"))
@@ -38,7 +38,7 @@ struct ConfigurationReferenceTests {
             })
     }
 
-    @Test("What a cell cannot bear is escaped")
+    @Test("Special characters in cells are escaped")
     func escaped() throws {
         #expect(try lines().contains { $0.hasSuffix("| Which colours \\| lights it has. |") })
         #expect(try lines().contains { $0.contains("lib\\*Plugin.so") })

@@ -4,10 +4,10 @@ import Testing
 
 @testable import trestled
 
-@Suite("What a configuration file is refused for")
+@Suite("Refusals of a configuration file")
 struct ConfigurationRefusalTests {
     @Test(
-        "An unknown key is reported with its place, the nearest key, and the known ones",
+        "An unknown key is reported with its position, the nearest key and the known keys",
         arguments: [
             (
                 "\nsocket_mod = \"0600\"\n",
@@ -48,7 +48,7 @@ struct ConfigurationRefusalTests {
     }
 
     @Test(
-        "A value of the wrong type or out of range is reported with what was expected, found and meant",
+        "A wrong value is reported with the expectation, the value and a suggestion",
         arguments: [
             (
                 "socket = 3",
@@ -153,7 +153,7 @@ struct ConfigurationRefusalTests {
         #expect(locations == ["t.toml:2:11:", "t.toml:3:1:", "t.toml:5:12:", "t.toml:8:2:"])
     }
 
-    @Test("No value can break a line of the output or fill it")
+    @Test("No value breaks a line of the output or makes it too long")
     func hostileText() throws {
         let long = String(repeating: "x", count: 10_000)
         for text in ["log_level = \"a\\nb\\u001B[2J\"", "log_level = \"\(long)\"", "\"a\\u001Bb\" = 1"] {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import trestled
 
-@Suite("The sample of a configuration")
+@Suite("The sample configuration")
 struct ConfigurationSampleTests {
-    /// As an installation for the whole machine has it: that is whose paths the sample shows.
+    /// The defaults of a system-wide installation. The sample shows their paths.
     private let defaults = Configuration(environment: environment(userID: 0), executable: "/usr/bin/trestled")
 
     private func sample() throws -> [Substring] {
@@ -15,7 +15,7 @@ struct ConfigurationSampleTests {
             .split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// The sample with its settings in force: `#key = value` without a space behind the `#`.
+    /// Returns the sample with its settings in force. A setting is `#key = value` without a space after the `#`.
     private func inForce(_ lines: [Substring]) throws -> TOMLDocument {
         let uncommented = lines.map { isSetting($0) ? $0.dropFirst() : $0 }
         return try TOMLDocument(parsing: uncommented.joined(separator: "\n"), file: "sample.toml")
@@ -25,7 +25,7 @@ struct ConfigurationSampleTests {
         line.hasPrefix("#") && !line.hasPrefix("# ") && !line.hasPrefix("#:") && line != "#"
     }
 
-    @Test("As it stands it says nothing")
+    @Test("sets nothing")
     func nothingInForce() throws {
         let document = try TOMLDocument(parsing: sample().joined(separator: "\n"), file: "sample.toml")
         let read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/").checked()
@@ -33,7 +33,7 @@ struct ConfigurationSampleTests {
         #expect(read.pluginSections.isEmpty)
     }
 
-    @Test("A setting without a table can be appended to it, and one of a table with the line of that table")
+    @Test("accepts appended settings, those of a table after the line of that table")
     func appended() throws {
         let lines = try sample() + ["drain_timeout = \"7s\"", "[limits]", "sessions = 7"]
         let document = try TOMLDocument(parsing: lines.joined(separator: "\n"), file: "sample.toml")
@@ -42,11 +42,11 @@ struct ConfigurationSampleTests {
         #expect(read.origins.count == 2)
     }
 
-    @Test("Each of its settings is at its default, those of plugins too")
+    @Test("shows each setting with its default, also those of plugins")
     func defaultsAsShown() throws {
         let document = try inForce(try sample())
         var read = try defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/").checked()
-        // One of the candidates, by its plain name.
+        // One of the candidates, as a normalised path.
         #expect(read.pluginSearch.named == ["/usr/lib/trestle/plugins"])
         #expect(defaults.pluginSearch.named.contains("/usr/bin/../lib/trestle/plugins"))
         #expect(read.section(of: "lamp")?.json == ["colours": ["red", "green"], "level": 3])
@@ -57,11 +57,11 @@ struct ConfigurationSampleTests {
         #expect(read == defaults)
     }
 
-    @Test("It holds every setting, in the order in which they are declared")
+    @Test("contains every setting in the order of declaration")
     func complete() throws {
         let document = try inForce(try sample())
         let keys = document.root.entries.flatMap { entry in
-            // Sections of plugins are no settings, tables of quotas are.
+            // Sections of plugins are not settings; tables of quotas are.
             entry.value.table.map { table in
                 table.entries.filter { entry.key != "plugins" || $0.value.table == nil }.map {
                     "\(entry.key).\($0.key)"
@@ -71,7 +71,7 @@ struct ConfigurationSampleTests {
         #expect(keys == Configuration.settings.map(\.key))
     }
 
-    @Test("Every setting has a comment above it, and no line is longer than 120 characters")
+    @Test("has a comment above every setting and no line of more than 120 characters")
     func comments() throws {
         let lines = try sample()
         for (line, above) in zip(lines.dropFirst(), lines) where isSetting(line) {
@@ -81,7 +81,7 @@ struct ConfigurationSampleTests {
     }
 }
 
-/// A plugin that describes its section, one that does not, and the daemon's own settings.
+/// Returns the documentation of the daemon's settings and of two plugins, one of which describes its section.
 func describedConfiguration() throws -> ConfigurationDocument {
     let described = #"""
         {"name": "lamp", "version": "1", "tasks": [], "reloadable": true, "configuration": {"type": "object",

@@ -14,7 +14,7 @@ struct ConfigurationSchemaTests {
         }
     }
 
-    @Test("Every setting is in it with its documentation, and nothing else may stand in a file")
+    @Test("contains every setting with its documentation, and allows no other key")
     func complete() throws {
         for setting in Configuration.settings {
             let description = try schema(of: setting.key)["description"]?.stringValue
@@ -23,18 +23,18 @@ struct ConfigurationSchemaTests {
         #expect(try schema()["additionalProperties"] == false)
         #expect(try schema()["properties"]?["limits"]?["additionalProperties"] == false)
         #expect(try schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema")
-        // Sections of plugins that were not there when it was written are tables.
+        // A section of a plugin that was not installed when the schema was written is a table.
         #expect(try schema()["properties"]?["plugins"]?["additionalProperties"] == ["type": "object"])
     }
 
-    @Test("A plugin's section is in it, without the null that TOML has none of")
+    @Test("contains a plugin's section without null, which TOML does not have")
     func plugins() throws {
         #expect(try schema(of: "plugins.lamp.level")["type"] == "integer")
         #expect(try schema(of: "plugins.lamp.level")["default"] == 3)
         #expect(try schema(of: "plugins.lamp")["additionalProperties"] == false)
     }
 
-    @Test("A default that holds for everybody is in it, and fits it")
+    @Test("contains each default that is the same everywhere, and allows it")
     func defaults() throws {
         for setting in Configuration.settings {
             let schema = try schema(of: setting.key)
@@ -43,7 +43,7 @@ struct ConfigurationSchemaTests {
         }
     }
 
-    @Test("What the daemon reads fits it; what does not fit it, the daemon refuses")
+    @Test("allows every value that the daemon accepts")
     func agrees() throws {
         let values: [JSON] = [
             0, 1, 7, 100, 65_536, 2_000_000_000, -1, 1.5, true, "", "x", "/x", "0600", "600", "1777", "0800", "error",
@@ -65,7 +65,7 @@ struct ConfigurationSchemaTests {
         #expect(refused > Configuration.settings.count * values.count / 2)
     }
 
-    /// Whether a value fits a schema, as far as these schemas go.
+    /// Returns whether a value fits a schema. Supports only the keywords of these schemas.
     private func fits(_ value: JSON, _ schema: JSON) -> Bool {
         if let forms = schema["anyOf"]?.arrayValue { return forms.contains { fits(value, $0) } }
         if let words = schema["enum"]?.arrayValue { return words.contains(value) }

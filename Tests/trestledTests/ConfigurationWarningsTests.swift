@@ -2,18 +2,18 @@ import Testing
 
 @testable import trestled
 
-@Suite("What a configuration is warned of")
+@Suite("The warnings about a configuration")
 struct ConfigurationWarningsTests {
     private func warnings(_ text: String, descriptors: Int = 1_024) throws -> [String] {
         try configuration(text).warnings(descriptors: descriptors).map(\.description)
     }
 
-    @Test("Nothing, where nobody has set anything, however little the process may have")
+    @Test("are empty if no limit is set, however few descriptors the process may have")
     func silent() throws {
         #expect(try warnings("", descriptors: 64) == [])
     }
 
-    @Test("More sessions than there are descriptors for, with a position; those that the daemon needs are not counted")
+    @Test("include more sessions than available descriptors, with a position")
     func sessions() throws {
         #expect(try warnings("[limits]\nsessions = 924") == [])
         let lines = try warnings("[limits]\nsessions = 925")
@@ -22,7 +22,7 @@ struct ConfigurationWarningsTests {
         #expect(try warnings("limits.sessions = 1", descriptors: 3).count == 1)
     }
 
-    @Test("A queue of events that holds less than one message")
+    @Test("include an event queue that holds less than one message")
     func events() throws {
         let lines = try warnings("[limits]\nmessage_bytes = \"2MiB\"\nevent_queue_bytes = \"1MiB\"")
         #expect(lines.count == 1)

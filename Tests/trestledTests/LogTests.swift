@@ -6,7 +6,7 @@ import Testing
 
 @testable import trestled
 
-/// An entry of 3 July 2026, 10:20:30.000123 UTC.
+/// Returns a record of 3 July 2026, 10:20:30.000123 UTC.
 private func record(
     _ message: String, _ fields: Logger.Metadata = [:], level: Logger.Level = .notice
 ) -> LogRecord {
@@ -19,13 +19,13 @@ private let fields: Logger.Metadata = [
 
 @Suite("The log as text")
 struct TextLogTests {
-    @Test("is one line for each entry, with its fields in order, whatever they hold")
+    @Test("is one line for each record, with its fields in order and special characters escaped")
     func line() {
         let entry = record("a\nb\u{1B}[2J", ["b": "2\n3", "a": "1"], level: .error)
         #expect(TextLine(style: .priority).text(entry) == "<3>a\\nb\\u{1B}[2J a=1 b=2\\n3\n")
     }
 
-    @Test("has no character that a terminal obeys or that turns text round, in any form")
+    @Test("contains no control or direction character, in any format")
     func visible() throws {
         let hostile = "\u{9B}2J\u{7F}\u{202E}x\u{2066}\u{200F}\u{61C}"
         let entry = record(hostile, ["task": "\(hostile)"])
@@ -42,7 +42,7 @@ struct TextLogTests {
             try JSON(parsing: String(decoding: JSONLine.bytes(entry), as: UTF8.self))["message"] == .string(hostile))
     }
 
-    @Test("bears the time and a colour on a terminal, no colour where none is wanted, and the date in a file")
+    @Test("has time and colour on a terminal, no colour if that is disabled, and the date in a file")
     func styles() throws {
         #expect(TextLine.style(isTerminal: true, noColour: nil) == .terminal)
         #expect(TextLine.style(isTerminal: true, noColour: "") == .terminal)
@@ -63,7 +63,7 @@ struct TextLogTests {
 
 @Suite("The log as JSON")
 struct JSONLogTests {
-    @Test("is an object in a line, with numbers as numbers and the time in UTC")
+    @Test("is an object in one line, with numbers as numbers and the time in UTC")
     func line() throws {
         let bytes = JSONLine.bytes(record("a\n\"b\"", fields))
         #expect(bytes.firstIndex(of: UInt8(ascii: "\n")) == bytes.count - 1)
@@ -75,7 +75,7 @@ struct JSONLogTests {
             ])
     }
 
-    @Test("leaves fields out where there are none")
+    @Test("omits the fields if there are none")
     func noFields() throws {
         let json = try JSON(parsing: String(decoding: JSONLine.bytes(record("a")), as: UTF8.self))
         #expect(json["fields"] == nil)
@@ -84,7 +84,7 @@ struct JSONLogTests {
 
 @Suite("The log as entries of the journal")
 struct JournalLogTests {
-    /// The fields of a datagram, read as the journal does.
+    /// Parses the fields of a datagram as the journal does.
     private func parse(_ bytes: [UInt8]) throws -> [String: String] {
         var fields: [String: String] = [:]
         var rest = bytes[...]
@@ -109,7 +109,7 @@ struct JournalLogTests {
         return fields
     }
 
-    @Test("has priority, identifier, message and fields, lines within a message included")
+    @Test("has priority, identifier, message and fields, also for a message of several lines")
     func entry() throws {
         let entry = try parse(JournalEntry.bytes(record("first\nPRIORITY=0\tthird\u{1B}", fields, level: .debug)))
         #expect(
@@ -119,14 +119,14 @@ struct JournalLogTests {
             ])
     }
 
-    @Test("has names of fields that the journal takes")
+    @Test("has field names that the journal accepts")
     func names() {
         #expect(JournalEntry.fieldName("session") == "TRESTLE_SESSION")
         #expect(JournalEntry.fieldName("a b=\né") == "TRESTLE_A_B___")
         #expect(JournalEntry.fieldName(String(repeating: "x", count: 100)).utf8.count == 64)
     }
 
-    /// Where the journal listens, in a test.
+    /// Runs `body` with a socket that replaces the journal's.
     private func journal(_ body: (_ path: String, _ descriptor: Int32) throws -> Void) throws {
         try withFiles([:]) { root in
             let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -145,7 +145,7 @@ struct JournalLogTests {
         }
     }
 
-    /// What `body` makes an output write to standard error, and to the journal at `path`.
+    /// Runs `body` with an output to the journal at `path`. Returns the text that it wrote to standard error.
     private func lines(journal path: String, _ body: (LogOutput) -> Void) throws -> String {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -159,7 +159,7 @@ struct JournalLogTests {
         return String(decoding: text, as: UTF8.self)
     }
 
-    @Test("goes to its socket, and not to standard error")
+    @Test("is sent to the journal's socket and not to standard error")
     func sent() throws {
         try journal { path, descriptor in
             let text = try lines(journal: path) { $0.write(record("hello", fields)) }
@@ -171,7 +171,7 @@ struct JournalLogTests {
         }
     }
 
-    @Test("goes to standard error with its priority where there is no journal")
+    @Test("goes to standard error with its priority if there is no journal")
     func absent() throws {
         let text = try lines(journal: "/tmp/trestle-no-journal-\(getpid())/socket") {
             $0.write(record("hello\nthere", fields))
@@ -179,12 +179,12 @@ struct JournalLogTests {
         #expect(text == "<5>hello\\nthere call=18446744073709551615 task=Echo uid=1000\n")
     }
 
-    @Test("goes to standard error where it is too long for a datagram, or where the journal does not read")
+    @Test("goes to standard error if it is too long for a datagram or if the journal does not read")
     func refused() throws {
         try journal { path, _ in
             let long = String(repeating: "x", count: 8_000_000)
             let text = try lines(journal: path) { $0.write(record(long)) }
-            // As much of it as the pipe holds.
+            // The pipe holds only a part of it.
             #expect(text.hasPrefix("<5>xxxx") && text.utf8.count >= 4_096)
             let rest = try lines(journal: path) { output in
                 for _ in 0..<2_000 { output.write(record("hello")) }
@@ -196,7 +196,7 @@ struct JournalLogTests {
 
 @Suite("The form of the log")
 struct LogFormatTests {
-    @Test("is the journal's where standard error is the stream that the environment names")
+    @Test("is the journal's if standard error is the stream that the environment names")
     func detection() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -211,9 +211,9 @@ struct LogFormatTests {
         #expect(!LogFormat.isJournal(stream, descriptor: 1_000_000))
     }
 
-    @Test("is text without a journal, and whatever is said where something is said")
+    @Test("is text without a journal, unless another format is configured")
     func resolved() {
-        // This process's standard error is no such stream.
+        // This process's standard error is not that stream.
         let surroundings = environment(["JOURNAL_STREAM": "0:0"])
         #expect(LogFormat.auto.resolved(surroundings) == .text)
         #expect(LogFormat.auto.resolved(environment()) == .text)

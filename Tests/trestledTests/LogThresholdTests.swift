@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The level of the log")
 struct LogThresholdTests {
-    @Test("A change of it holds for every logger that there is, but for one that has a level of its own")
+    @Test("A change applies to every existing logger except one with its own level")
     func shared() {
         let threshold = LogThreshold(.notice)
         let output = LogOutput(.text, style: TextLine.style(isTerminal: false, noColour: nil))
@@ -19,7 +19,7 @@ struct LogThresholdTests {
         #expect([daemon.logLevel, plugin.logLevel, quiet.logLevel] == [.debug, .debug, .critical])
     }
 
-    @Test("Each of the configuration's levels is one of the logger's, by the same name")
+    @Test("Each level of the configuration is a level of the logger with the same name")
     func names() {
         for level in Configuration.LogLevel.allCases {
             #expect(level.level.rawValue == level.rawValue)

@@ -16,7 +16,7 @@ struct PolicyFileTests {
         PolicyFile(try TOMLDocument(parsing: text, file: "p.toml"), accounts)
     }
 
-    @Test("says who may do what: verbs, names, users, groups, origins, accounts, units and plugins")
+    @Test("specifies verbs, names, users, groups, origins, accounts, units and plugins")
     func reading() throws {
         let file = try file(
             """
@@ -48,7 +48,7 @@ struct PolicyFileTests {
     }
 
     @Test(
-        "that is not understood is refused with the place and what would be right",
+        "is refused if it is invalid, with the position and the correction",
         arguments: [
             ("rules = 1", "p.toml:1:1: rules: unknown key"),
             ("rule = 1", "p.toml:1:1: rule: expected [[rule]] tables"),
@@ -78,7 +78,7 @@ struct PolicyFileTests {
         #expect(file.problems.contains { $0.description.contains(reason) }, "\(file.problems)")
     }
 
-    @Test("has origins as the names of reach, in their canonical form")
+    @Test("has origins in canonical form as the names of reach")
     func reach() throws {
         let file = try file(
             "[[rule]]\nallow = \"reach\"\nnames = [\"HTTPS://API.example:443\", \"http://*.a.example:81\"]")
@@ -86,7 +86,7 @@ struct PolicyFileTests {
         #expect(file.rules[0].names?.map(\.text) == ["https://api.example", "http://*.a.example:81"])
     }
 
-    @Test("may name users and groups that there are not: such a rule is about nobody, and that is said")
+    @Test("may name users that do not exist: such a rule matches no caller and causes a warning")
     func unknownAccounts() throws {
         let file = try file("[[rule]]\nallow = \"call\"\nuid = \"bob\"\n")
         #expect(file.problems == [] && file.rules.map(\.uids) == [[]])
@@ -96,7 +96,7 @@ struct PolicyFileTests {
             ])
     }
 
-    @Test("may end an origin's beginning where a host's name cannot go on")
+    @Test("may end the prefix of an origin where a host's name cannot continue")
     func originBeginnings() throws {
         for name in ["app://*", "https://a.example:*", "https://a.example/*", "*"] {
             #expect(try file("[[rule]]\nallow = \"origin\"\nnames = \"\(name)\"").problems == [], "\(name)")
@@ -106,7 +106,7 @@ struct PolicyFileTests {
         }
     }
 
-    @Test("however it is mutated never ends the daemon, and what is refused says where")
+    @Test("gives each problem a position and never crashes the daemon if it is mutated")
     func mutated() throws {
         let text = "[[rule]]\nallow = [\"call\"]\nnames = \"a.*\"\nuid = [1, \"ada\"]\n[[rule]]\ndeny = \"publish\"\n"
         var random = SeededGenerator(seed: 20_261_122)
@@ -121,7 +121,7 @@ struct PolicyFileTests {
 
 @Suite("A folder of rules")
 struct PolicyFolderTests {
-    @Test("is read in the order of its files' names; what is no *.toml is passed over")
+    @Test("is read in the order of its file names; files other than *.toml are ignored")
     func order() throws {
         try withFiles([
             "policy.d/20.toml": "[[rule]]\ndeny = \"call\"\nuid = 7",
@@ -134,13 +134,13 @@ struct PolicyFolderTests {
         }
     }
 
-    @Test("that is not there is no rules, unless somebody has named it")
+    @Test("contains no rules if it does not exist, but is an error if it was named")
     func missing() throws {
         #expect(try PolicyRules(folder: "/nowhere/policy.d", isNamed: false).rules == [])
         #expect(throws: ConfigurationErrors.self) { try PolicyRules(folder: "/nowhere/policy.d", isNamed: true) }
     }
 
-    @Test("of which others may write a file is refused: it gives rights")
+    @Test("is refused if others may write one of its files, because rules grant rights")
     func writable() throws {
         try withFiles(["policy.d/10.toml": "[[rule]]\nallow = \"call\"\nuid = 7"]) { root in
             chmod("\(root)/policy.d/10.toml", 0o666)
@@ -151,7 +151,7 @@ struct PolicyFolderTests {
         }
     }
 
-    @Test("is looked through for rules that name a task where its permission is what counts")
+    @Test("causes a warning about a rule that names a task instead of its permission")
     func misnamed() throws {
         var rule = PolicyRule(.deny, [.call], file: "p.toml", line: 3)
         rule.names = ["store.backup", "store.*", "notes.add", "none"].compactMap { PolicyName($0) }
@@ -163,7 +163,7 @@ struct PolicyFolderTests {
             ])
     }
 
-    @Test("is looked through for beginnings of names that do not cover what administers the daemon")
+    @Test("causes a warning about a name that does not cover the daemon's administration")
     func administering() {
         let tasks = [
             ("bridge.kill", "bridge.admin"), ("bridge.status", "bridge.admin"), ("bridge.ping", "bridge.ping"),
@@ -185,7 +185,7 @@ struct PolicyFolderTests {
         #expect(warnings(.allow, "bridge.admin") == [] && warnings(.allow, "bridge.p*") == [])
     }
 
-    @Test("is looked through for rules whose users may speak for an origin to which nothing of the kind is allowed")
+    @Test("causes a warning about a rule that does not apply to the origins that its users may represent")
     func localOnly() {
         func warnings(_ rules: PolicyRule...) -> [String] {
             PolicyReview(rules).warnings.map(\.description).filter { $0.contains("local sessions only") }
@@ -198,7 +198,8 @@ struct PolicyFolderTests {
         #expect(warnings(calls, speaking).count == 1)
         #expect(warnings(calls, speaking).first?.hasPrefix("p.toml:3: the rule allows to local sessions only") == true)
         #expect(warnings(calls, speaking).first?.contains("app://x/*") == true)
-        // Nobody of its users may speak for one; somebody may, and has a rule; it says that local sessions are meant.
+        // No warning: no user of the rule may represent an origin, the origin has a rule, or the rule names local
+        // sessions.
         #expect(warnings(calls) == [])
         speaking.uids = [6]
         #expect(warnings(calls, speaking) == [])
@@ -212,7 +213,7 @@ struct PolicyFolderTests {
         #expect(warnings(calls, speaking) == [])
     }
 
-    @Test("is looked through for rules that can never match, origins nobody may name, and tasks nobody can call")
+    @Test("causes a warning about a rule that never matches and an origin or task that no client may use")
     func review() throws {
         let text = """
             [[rule]]

@@ -8,7 +8,7 @@ struct StatusLineTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
     private let idle = ServiceSample(sessions: 0, calls: 100, plugins: 5)
 
-    @Test("shows sessions, calls per second since it was last asked, and plugins")
+    @Test("shows sessions, calls per second since the last request, and plugins")
     func text() {
         var line = StatusLine(idle, at: start)
         let busy = ServiceSample(sessions: 2, calls: 340, plugins: 5)
@@ -18,7 +18,7 @@ struct StatusLineTests {
         #expect(line.text(busy, at: start + .seconds(4)) == "2 sessions, 0 calls/s, 5 plugins")
     }
 
-    @Test("shows plugins that could not be used, and one of a kind as one")
+    @Test("shows refused plugins, and uses the singular for one")
     func singular() {
         var line = StatusLine(idle, at: start)
         let sample = ServiceSample(sessions: 1, calls: 100, plugins: 1, refusedPlugins: 2)
@@ -26,7 +26,7 @@ struct StatusLineTests {
     }
 
     @Test(
-        "has two digits, so that it stands still under a steady load",
+        "has two significant digits, so that it stays the same under a steady load",
         arguments: [(1, "<1"), (2, "1"), (3, "2"), (199, "100"), (1_999, "1000"), (246_912, "120000")]
             as [(UInt64, String)])
     func rates(calls: UInt64, text: String) {
@@ -46,7 +46,7 @@ struct StatusLineTests {
 
 @Suite("The limit of descriptors")
 struct DescriptorLimitTests {
-    @Test("is warned of where it is too low for the sessions that there may be")
+    @Test("causes a warning if it is too low for the maximum number of sessions")
     func warning() throws {
         #expect(DescriptorLimit.warning(limit: 10_100, sessions: 10_000) == nil)
         let warning = try #require(DescriptorLimit.warning(limit: 4_096, sessions: 10_000))

@@ -2,32 +2,32 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A running `trestled`, a process of its own with a socket and a state of its own. One test's; blocking and plain, so
-/// that it cannot share a fault with the code that it tests.
+/// A running `trestled` process with its own socket and state, for one test. Blocking and simple, so that it does not
+/// share faults with the code under test.
 final class DaemonProcess {
-    /// Where it listens.
+    /// The path of the socket.
     let socketPath: String
 
     private let folder: TemporaryFolder
     private let process: SpawnedProcess
-    /// Where its log comes. What it logs once it is ready fits into the socket.
+    /// The socket that receives the log. The log lines after the start fit into its buffer.
     private let log: Int32
 
-    /// The folder of the programs and libraries: that which `TRESTLE_BIN` names, else that of the tests' own build.
+    /// The folder of the programs and libraries: the value of `TRESTLE_BIN`, or the build folder of the tests.
     static var buildFolder: URL {
         if let named = ProcessInfo.processInfo.environment["TRESTLE_BIN"] { return URL(filePath: named) }
-        // The test runner itself lies there.
+        // The test runner is in this folder.
         return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     }
 
-    /// Starts a daemon with all plugins that were built, and waits for it to listen.
+    /// Starts a daemon with all built plugins and waits until it listens.
     init() throws {
         folder = try TemporaryFolder()
         socketPath = folder.file("bridge.sock")
         let ends = try connectedPair()
         defer { close(ends.theirs) }
         log = ends.ours
-        // Plugins that somebody installed beside the programs are none of the test's.
+        // The test does not load plugins that are installed beside the programs.
         let configuration = "local_plugin_dir = \"\(folder.file("local-plugins"))\"\n"
         process = try SpawnedProcess(
             Self.buildFolder.appending(path: "trestled").path,
@@ -45,7 +45,7 @@ final class DaemonProcess {
         close(log)
     }
 
-    /// The daemon says when it listens.
+    /// Waits for the log line that reports readiness.
     private func awaitReady() throws {
         let lines = SocketLineReader(log)
         var said = ""
@@ -55,10 +55,10 @@ final class DaemonProcess {
         }
     }
 
-    /// A new client.
+    /// Connects a new client.
     func connect() throws -> LineClient { try LineClient(socketPath) }
 
-    /// Ends it in order and waits for it.
+    /// Sends SIGTERM and waits for the end of the process.
     func stop() throws -> ProcessEnd {
         process.signal(SIGTERM)
         return try process.wait()

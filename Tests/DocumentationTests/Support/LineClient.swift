@@ -3,7 +3,7 @@ import TestSupport
 
 /// A connection that sends and receives lines. Blocking; one thread at a time.
 final class LineClient {
-    /// How long an answer may take: only a test that fails ever waits for so long.
+    /// The maximum time for an answer. Only a failing test waits for so long.
     private static let timeoutMilliseconds: Int32 = 60_000
 
     private let descriptor: Int32
@@ -27,7 +27,7 @@ final class LineClient {
 
     deinit { close(descriptor) }
 
-    /// Sends a line, as it is, with its end.
+    /// Sends a line unchanged, with a line end.
     func send(_ line: String) throws {
         var rest = Array((line + "\n").utf8)[...]
         while !rest.isEmpty {
@@ -39,10 +39,10 @@ final class LineClient {
         }
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     func endInput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// The next line without its end; nil where the daemon has closed the connection.
+    /// Returns the next line without its end; `nil` if the daemon has closed the connection.
     func receive() throws -> String? {
         while true {
             if let end = received.firstIndex(of: 0x0A) {

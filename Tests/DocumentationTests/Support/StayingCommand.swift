@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A command that goes on until it is interrupted, and what it prints.
+/// A command that runs until it is interrupted, and its output.
 final class StayingCommand {
     private let process: SpawnedProcess
     private let output: Int32
     private let lines: SocketLineReader
     private var said: [String] = []
 
-    /// - Parameter arguments: those of /bin/sh.
+    /// - Parameter arguments: The arguments of /bin/sh.
     init(_ arguments: [String], environment: [String], in folder: String) throws {
         let ends = try connectedPair()
         defer { close(ends.theirs) }
@@ -26,7 +26,7 @@ final class StayingCommand {
         close(output)
     }
 
-    /// Reads on until a line is as the pattern says, in which each … stands for anything.
+    /// Reads until a line matches the pattern, in which each … represents any text.
     func says(_ pattern: String) throws {
         let parts = pattern.split(separator: "…", omittingEmptySubsequences: false).map(String.init)
         while let bytes = try lines.line(Deadline(.seconds(900))) {
@@ -37,7 +37,7 @@ final class StayingCommand {
         throw TestFailure("the first terminal did not say \(pattern), but:\n\(said.joined(separator: "\n"))")
     }
 
-    /// Whether a line is made of these parts, with anything between them.
+    /// Whether a line consists of these parts, with any text between them.
     private static func fits(_ line: String, _ parts: [String]) -> Bool {
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return [line] == parts }
         guard line.hasPrefix(first) else { return false }
@@ -49,9 +49,9 @@ final class StayingCommand {
         return rest.hasSuffix(last)
     }
 
-    /// Ends it with ^C.
+    /// Ends the command with SIGINT, like ^C.
     ///
-    /// - Parameter statuses: the ends that are good.
+    /// - Parameter statuses: The accepted ends.
     func interrupt(_ statuses: [ProcessEnd] = [.exited(130)]) throws {
         process.signal(SIGINT)
         let end = try process.wait()

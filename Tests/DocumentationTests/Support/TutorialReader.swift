@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Page {
-    /// The blocks of a section.
+    /// Returns the blocks of a section.
     func blocks(under heading: String) throws -> [Block] {
         guard let start = lines.firstIndex(of: "## \(heading)") else {
             throw TestFailure("there is no heading \(heading)")
@@ -14,29 +14,30 @@ extension Page {
     }
 }
 
-/// Somebody who follows a page, in a folder of its own. Blocking.
+/// A reader that follows a page, in its own folder. Blocking.
 ///
-/// A block's language is followed by what is to be done with it: `sh` is a command, `sh stays` one that goes on in the
-/// first terminal, `sh stopped` one for which that has been stopped with ^C, and `sh fails` one that fails; `text` is
-/// what the command before it printed, `text dev` what the first terminal prints next, `$PWD` being the reader's
-/// folder; `LANGUAGE PATH` is a file to be written, `LANGUAGE PATH is` one that must be there and just so.
+/// The language of a block is followed by an instruction: `sh` is a command, `sh stays` a command that keeps running in
+/// the first terminal, `sh stopped` a command before which that one is stopped with ^C, and `sh fails` a command that
+/// fails. `text` is the output of the previous command, `text dev` the next output of the first terminal, with `$PWD`
+/// for the reader's folder. `LANGUAGE PATH` is a file to write, `LANGUAGE PATH is` a file that must exist with this
+/// content.
 final class TutorialReader {
     private static let socketPath = "/tmp/greet.sock"
     private let place: TemporaryFolder
     private var folder: String { place.path }
-    /// As the programs see it.
+    /// The folder as the programs see it.
     private var realFolder: String { URL(filePath: folder).resolvingSymlinksInPath().path(percentEncoded: false) }
     private var printed = ""
     private var development: StayingCommand?
 
     private init() throws { place = try TemporaryFolder() }
 
-    /// Does what a section of a page says.
+    /// Follows a section of a page.
     static func follow(_ path: String, _ heading: String) throws {
         let page = try Page(path)
         let blocks = try page.blocks(under: heading)
         #expect(blocks.count > 6)
-        // What somebody does here is what the page has said.
+        // Checks that the page contains the steps that this reader performs by itself.
         let first = try #require(blocks.first?.line), last = try #require(blocks.last?.line)
         let text = page.lines[..<last]
         #expect(text[..<first].suffix(5).contains { $0.contains("Begin in an empty folder.") })
@@ -71,7 +72,7 @@ final class TutorialReader {
         }
     }
 
-    /// In place, so that its rights stay.
+    /// Writes a file in place, so that its permissions stay.
     private func write(_ text: String, to path: String) throws {
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         try file.truncate(atOffset: 0)
@@ -79,7 +80,7 @@ final class TutorialReader {
         try file.close()
     }
 
-    /// What a terminal indents is one line in a pipe.
+    /// Compares the output of the last command. JSON may be indented for a terminal and on one line in a pipe.
     private func compare(_ text: String) throws {
         let isEqual =
             if let wanted = try? JSON(parsing: text) { try JSON(parsing: printed) == wanted } else {
@@ -88,10 +89,10 @@ final class TutorialReader {
         guard isEqual else { throw TestFailure("instead came:\n\(printed)") }
     }
 
-    /// The arguments for /bin/sh.
+    /// Returns the arguments for /bin/sh.
     private func command(_ text: String) -> [String] {
         let script = text.replacing(Self.socketPath, with: "\(folder)/s")
-        // The one that stays gets the signal to end, and not a shell around it.
+        // With `exec` the command that keeps running receives the signal, not a shell around it.
         return ["-ec", text.contains("\n") ? script : "exec \(script)"]
     }
 
@@ -109,13 +110,13 @@ final class TutorialReader {
         guard run.end != .exited(0) else { throw TestFailure("\(text) did not fail:\n\(run.output)") }
     }
 
-    /// This process's, with the programs that were built first.
+    /// The environment of this process, with the built programs first in PATH.
     private static var environment: [String] {
         let build = DaemonProcess.buildFolder.path(percentEncoded: false)
         let own = ProcessInfo.processInfo.environment
         return own.merging(["PATH": "\(build):\(own["PATH"] ?? "")"]) { $1 }.map { "\($0.key)=\($0.value)" }
     }
 
-    /// Whether nothing is left of what stayed.
+    /// Whether the command that kept running has ended and its socket is removed.
     var isFinished: Bool { development == nil && !FileManager.default.fileExists(atPath: "\(folder)/s") }
 }

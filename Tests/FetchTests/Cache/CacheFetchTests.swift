@@ -10,12 +10,12 @@ import Testing
 struct CacheFetchTests {
     private static let fresh = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 
-    /// A response for each request that comes, the last one again and again.
+    /// Returns a fresh response.
     private static func fresh(_ body: String, _ headers: String = "") -> JSON {
         Script.response(body, headers: fresh + headers)
     }
 
-    @Test("A response is stored, answers the next request, and has its age")
+    @Test("A response is stored and answers the next request with its age")
     func hit() async throws {
         try await CachingBridge.with(["/": Self.fresh("abc")]) { stage, server in
             let first = try await stage.fetch(server.url("/"))
@@ -39,7 +39,7 @@ struct CacheFetchTests {
         }
     }
 
-    @Test("A stale response is validated: a 304 confirms it, a new one takes its place")
+    @Test("A stale response is validated: a 304 confirms it, a new response replaces it")
     func validation() async throws {
         let tagged = "ETag: \"1\"\r\n" + Self.fresh
         let script: JSON = [
@@ -82,7 +82,7 @@ struct CacheFetchTests {
     }
 
     @Test(
-        "Each policy uses the store as it says, by each of its names",
+        "Each policy works as specified, with each of its names",
         arguments: [
             ("default", "cache", 1), (0, "cache", 1), ("useProtocolCachePolicy", "cache", 1),
             ("reload-local", "network", 2), (1, "network", 2), ("reloadIgnoringLocalCacheData", "network", 2),
@@ -112,7 +112,7 @@ struct CacheFetchTests {
         }
     }
 
-    @Test("What is not stored is not loaded with only-if-cached, and its error says so")
+    @Test("With only-if-cached, a response that is not stored causes http.cache_miss")
     func miss() async throws {
         try await CachingBridge.with(["/": Self.fresh("abc")]) { stage, server in
             for options: JSONObject in [["cache": "only-if-cached"], ["headers": ["Cache-Control": "only-if-cached"]]] {
@@ -124,7 +124,7 @@ struct CacheFetchTests {
         }
     }
 
-    @Test("Options that mean no policy, no key and no range are refused")
+    @Test("Invalid policies, keys and ranges are refused")
     func options() async throws {
         try await CachingBridge.with([:]) { stage, server in
             let wrong: [JSONObject] = [
@@ -141,7 +141,7 @@ struct CacheFetchTests {
         }
     }
 
-    @Test("Another user, and another key, gets nothing of what was stored")
+    @Test("Another user or another key does not get a stored response")
     func partitions() async throws {
         try await CachingBridge.with(["/": Self.fresh("secret")]) { stage, server in
             try await stage.fetch(server.url("/"))
@@ -159,7 +159,7 @@ struct CacheFetchTests {
         }
     }
 
-    @Test("A body is stored as it came, coded, and decoded for each reader; long ones are read from a file")
+    @Test("A body is stored in its coding and decoded for each reader")
     func bodies() async throws {
         let script: JSON = [
             "/coded": [
@@ -193,7 +193,7 @@ struct CacheFetchTests {
         }
     }
 
-    @Test("Nothing is stored where the caller, the server, or the setting says so")
+    @Test("Nothing is stored if the caller, the server or the setting forbids it")
     func notStored() async throws {
         let script: JSON = [
             "/": Self.fresh("abc"), "/no": Script.response("abc", headers: "Cache-Control: no-store\r\n"),

@@ -5,16 +5,16 @@ import TestSupport
 
 @testable import FetchTasks
 
-/// A clock that a test moves.
+/// A clock that a test advances.
 final class CacheClock: Sendable {
-    /// 1 March 2026, some time after midnight.
+    /// 1 March 2026, shortly after midnight.
     private let time = Mutex(UnixTime(seconds: 1_772_323_456))
 
     var now: UnixTime { time.withLock { $0 } }
     func advance(_ seconds: Int64) { time.withLock { $0.seconds += seconds } }
 }
 
-/// A store in a folder of its own, and lines that it has logged.
+/// A store in its own folder, with the lines that it has logged.
 final class StoreUnderTest {
     let folder: TemporaryFolder
     let clock: CacheClock
@@ -39,12 +39,12 @@ final class StoreUnderTest {
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// The store of the same folder, opened once more.
+    /// Opens the store of the same folder again.
     func again(_ settings: CacheSettings = CacheSettings()) throws -> StoreUnderTest {
         try StoreUnderTest(settings, folder: folder, clock: clock)
     }
 
-    /// The bodies in files.
+    /// The sizes of the body files, by name.
     var files: [String: Int64] { store.folder.all() }
 
     func address(_ url: String, uid: UInt32 = 1000, site: String = "local") throws -> CacheAddress {
@@ -80,7 +80,7 @@ final class StoreUnderTest {
                 reason: "OK", version: "http/1.1", body: try self.body(body)))
     }
 
-    /// A body as it comes into the store: in a file where it is long.
+    /// Returns a body as the store receives it: a long one in a file.
     func body(_ bytes: [UInt8]) throws -> NewCacheEntry.Body {
         guard bytes.count > CacheStore.rowBytes else { return .bytes(bytes) }
         let file = try store.folder.create()
@@ -88,7 +88,7 @@ final class StoreUnderTest {
         return .file(file, hash: BLAKE2b.hash(bytes))
     }
 
-    /// The bodies that are stored of a URL.
+    /// Returns the stored bodies of a URL.
     func bodies(_ url: String, uid: UInt32 = 1000, site: String = "local") throws -> [[UInt8]] {
         try store.entries(at: address(url, uid: uid, site: site)).map { try bytes(of: $0) }
     }

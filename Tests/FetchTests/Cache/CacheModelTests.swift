@@ -4,7 +4,7 @@ import Testing
 
 @testable import FetchTasks
 
-/// A store as simple as can be: entries in an array, in the order of their use.
+/// A minimal model of the store: an array of entries.
 private struct NaiveCache {
     struct Entry {
         var uid: UInt32
@@ -68,7 +68,7 @@ extension NaiveCache.Entry {
     }
 }
 
-@Suite("The store of responses and a naive one", .timeLimit(.minutes(20)))
+@Suite("The response store and a model", .timeLimit(.minutes(20)))
 struct CacheModelTests {
     private static let uids: [UInt32] = [1000, 1001]
     private static let sites = ["local", "https://page.example"]
@@ -76,7 +76,7 @@ struct CacheModelTests {
     private static let languages = [nil, "de", "en"]
 
     @Test(
-        "They agree over hundreds of operations, also when the store is opened again", arguments: 0..<4 as Range<UInt64>
+        "agree over hundreds of operations, including reopening the store", arguments: 0..<4 as Range<UInt64>
     )
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -113,7 +113,7 @@ struct CacheModelTests {
                 let language = entry.response.selecting.text.split(separator: "+").last.map { String($0.dropLast()) }
                 naive.entries.removeAll { $0.isAt(uid, site, url) && $0.language == language }
             default:
-                // In order, or without warning.
+                // After a normal close, or without one.
                 if Bool.random(using: &random) { stage.store.close() }
                 stage = try stage.again(settings)
             }

@@ -14,7 +14,7 @@ struct CacheRulesTests {
         Script.response(body, headers: fresh + headers)
     }
 
-    @Test("Responses that vary are selected by the request's fields")
+    @Test("Responses with Vary are selected by the request's headers")
     func vary() async throws {
         try await CachingBridge.with(["/": Self.fresh("abc", "Vary: X-A\r\n")]) { stage, server in
             for (value, from) in [("1", "network"), ("2", "network"), ("1", "cache"), ("2", "cache")] {
@@ -24,7 +24,7 @@ struct CacheRulesTests {
         }
     }
 
-    @Test("A response that varies with the cookies is not given without asking, unless the caller sets the same")
+    @Test("A response with Vary: Cookie is reused only if the caller sets the same Cookie header")
     func cookies() async throws {
         try await CachingBridge.with(["/": Self.fresh("abc", "Vary: Cookie\r\n")]) { stage, server in
             try await stage.fetch(server.url("/"))
@@ -35,7 +35,7 @@ struct CacheRulesTests {
         }
     }
 
-    @Test("An unsafe request removes what is stored of its URL, and of the places that it names")
+    @Test("An unsafe request removes the stored responses of its URL and of its Location")
     func invalidation() async throws {
         let changed = Script.response("", status: "201 Made", headers: "Location: /b\r\n")
         let script: JSON = [
@@ -62,7 +62,7 @@ struct CacheRulesTests {
         }
     }
 
-    @Test("Ranges come out of a stored body, and pieces are put together where a strong tag says that they fit")
+    @Test("Ranges are answered from a stored body, and pieces with the same strong tag are joined")
     func ranges() async throws {
         func piece(_ first: Int, _ text: String) -> JSON {
             Script.response(
@@ -93,7 +93,7 @@ struct CacheRulesTests {
         }
     }
 
-    @Test("A body that was cut is continued where it has a strong tag")
+    @Test("A truncated body with a strong tag is continued")
     func resume() async throws {
         let head = "ETag: \"1\"\r\n" + Self.fresh
         let cut: JSON = [
@@ -114,7 +114,7 @@ struct CacheRulesTests {
         }
     }
 
-    @Test("A stale response goes out where the server fails and it may, and else the failure does")
+    @Test("A stale response is used when the server fails, if stale-if-error allows it")
     func staleIfError() async throws {
         func lasting(_ more: String) -> JSON {
             [
@@ -142,7 +142,7 @@ struct CacheRulesTests {
         }
     }
 
-    @Test("A stale response that may be used meanwhile goes out at once, and the server is asked behind")
+    @Test("With stale-while-revalidate, a stale response is used at once and validated once")
     func staleWhileRevalidate() async throws {
         let headers = "Cache-Control: max-age=60, stale-while-revalidate=600\r\nContent-Type: text/plain\r\n"
         let late: JSON = .array([["wait": "/go"]] + (Script.response("new", headers: headers).arrayValue ?? []))
@@ -157,12 +157,12 @@ struct CacheRulesTests {
                 #expect(stale["body"]?["text"] == "old" && stale["cache"]?["state"] == "stale")
             }
             try await stage.fetch(server.url("/go"), ["cache": "no-store"])
-            // One validation, however many asked.
+            // One validation for several requests.
             #expect(try await stage.seen(server).filter { $0["line"] == "GET / HTTP/1.1" }.count == 2)
         }
     }
 
-    @Test("A caller's own condition is answered from what is fresh, and goes along to the server else")
+    @Test("A caller's own condition is answered from a fresh response, otherwise by the server")
     func conditions() async throws {
         let tagged = "ETag: \"1\"\r\n" + Self.fresh
         let script: JSON = [

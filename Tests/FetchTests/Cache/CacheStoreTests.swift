@@ -7,13 +7,13 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("The store of responses", .timeLimit(.minutes(20)))
+@Suite("The response store", .timeLimit(.minutes(20)))
 struct CacheStoreTests {
     private static let short = Array("short".utf8)
     private static let long = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
     @Test(
-        "What is stored is there again after an end in order, and after one without warning", arguments: [true, false])
+        "Stored responses survive a normal close and a crash", arguments: [true, false])
     func reopens(isClosed: Bool) throws {
         let first = try StoreUnderTest()
         try first.insert("https://a.example/short", Self.short)
@@ -29,7 +29,7 @@ struct CacheStoreTests {
         #expect(next.logged == [])
     }
 
-    @Test("Neither another user nor another site finds what is stored")
+    @Test("Another user or another site does not find a stored response")
     func partitions() throws {
         let stage = try StoreUnderTest()
         let url = "https://a.example/"
@@ -43,7 +43,7 @@ struct CacheStoreTests {
         #expect(try stage.bodies(url, site: "http://page.example") == [])
     }
 
-    @Test("A site is a scheme and a registrable domain, and no origin is taken for the user's own programs")
+    @Test("A site is a scheme and a registrable domain, and no origin maps to the site of local programs")
     func sites() throws {
         let suffixes = PublicSuffixList()
         func site(_ origin: String) -> String { CachePartition.site(of: origin, suffixes) }
@@ -56,7 +56,7 @@ struct CacheStoreTests {
         #expect(site("https://local") != "local")
     }
 
-    @Test("Variants stand beside each other, and a response takes the place of the one of its variant")
+    @Test("Variants are stored side by side, and a new response replaces only its own variant")
     func variants() throws {
         let stage = try StoreUnderTest()
         let url = "https://a.example/"
@@ -69,7 +69,7 @@ struct CacheStoreTests {
         #expect(stage.files.isEmpty)
     }
 
-    @Test("Bytes are joined to a body in a row and in a file, and those that are there stay as they are")
+    @Test("Bytes are appended to a body in a row or in a file, and stored bytes are not changed")
     func joining() throws {
         let stage = try StoreUnderTest()
         for (url, whole, cut) in [
@@ -78,7 +78,7 @@ struct CacheStoreTests {
         ] {
             let entry = try #require(
                 try stage.insert(url, Array(whole[..<cut]), isFinished: false, length: whole.count))
-            // The first bytes are another body's: they must not be taken.
+            // The first two bytes overlap stored bytes and differ from them: they must be ignored.
             let rest = [UInt8](repeating: 0, count: 2) + whole[cut...]
             let bytes: NewCacheEntry.Body
             if rest.count > CacheStore.rowBytes {
@@ -96,7 +96,7 @@ struct CacheStoreTests {
         #expect(stage.files.count == 2)
     }
 
-    @Test("What was used longest ago makes room: of an origin, of a user, of all")
+    @Test("The least recently used responses of an origin, of a user, and of the store are evicted")
     func eviction() throws {
         var settings = CacheSettings()
         settings.originBytes = 6000
@@ -111,22 +111,22 @@ struct CacheStoreTests {
             try stage.insert("https://a.example/\(name)", body)
             stage.clock.advance(1)
         }
-        // Two fit into the origin's share.
+        // Two fit into the limit of the origin.
         #expect(try count(1000, "a.example", 1...3) == [2, 3])
         for host in ["b.example", "c.example"] {
             try stage.insert("https://\(host)/1", body)
             stage.clock.advance(1)
         }
-        // Three fit into the user's.
+        // Three fit into the limit of the user.
         #expect(try count(1000, "a.example", 1...3) == [3])
         for name in 1...3 { try stage.insert("https://\(name).example/1", body, uid: 1001) }
-        // Five fit into that of all; the one who has the most gives.
+        // Five fit into the limit of the store. The user with the most bytes loses entries.
         let usage = try #require(stage.store.perform { try $0.usage(of: nil) })
         #expect(usage.bytes <= 14_000 && usage.count == 5)
         #expect(stage.store.perform { try $0.usage(of: 1001).count } == 2 || usage.count == 5)
     }
 
-    @Test("A use that was noted saves an entry")
+    @Test("A recorded use protects an entry from eviction")
     func use() throws {
         var settings = CacheSettings()
         settings.originBytes = 6000
@@ -142,7 +142,7 @@ struct CacheStoreTests {
         #expect(try stage.bodies("https://a.example/2").isEmpty)
     }
 
-    @Test("Files without entries and entries without files go after an end without warning")
+    @Test("After a crash, files without entries and entries without complete files are removed")
     func recovery() throws {
         let first = try StoreUnderTest()
         try first.insert("https://a.example/kept", Self.long)
@@ -161,7 +161,7 @@ struct CacheStoreTests {
         #expect(!exists("\(first.store.folder.path)/new/\(begun.name)"))
     }
 
-    @Test("After an end without warning a body of late that has other bytes is not given, and older ones are trusted")
+    @Test("After a crash, a recent body with wrong bytes is removed, and older bodies are trusted")
     func doubt() throws {
         let first = try StoreUnderTest()
         try first.insert("https://a.example/old", Self.long)
@@ -180,7 +180,7 @@ struct CacheStoreTests {
         #expect(next.files.count == 2 && next.files[old.keys.first ?? ""] != nil)
     }
 
-    @Test("A damaged database is set aside, with a line in the log, and the bodies of its entries go")
+    @Test("A damaged database is renamed and logged, and its body files are removed")
     func damage() throws {
         let first = try StoreUnderTest()
         try first.insert("https://a.example/", Self.long)
@@ -196,7 +196,7 @@ struct CacheStoreTests {
         #expect(try next.bodies("https://a.example/") == [Self.short])
     }
 
-    @Test("On a full disk nothing is stored, one line in the log says so, and it goes on when there is room")
+    @Test("On a full disk nothing is stored and one line is logged; storing resumes when there is space")
     func full() throws {
         let folder = try TemporaryFolder()
         let disk = FaultyDisk(directory: folder.path)
@@ -215,7 +215,7 @@ struct CacheStoreTests {
         #expect(try stage.bodies("https://a.example/after") == [Self.long])
     }
 
-    @Test("Smaller limits take effect at once, and when the store is opened")
+    @Test("Smaller limits take effect at once and when the store is opened")
     func limits() throws {
         let stage = try StoreUnderTest()
         for number in 0..<10 { try stage.insert("https://a.example/\(number)", Self.long) }

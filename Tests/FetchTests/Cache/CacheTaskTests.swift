@@ -17,7 +17,7 @@ struct CacheTaskTests {
         try JSONCoding.decode(CacheFilter.self, from: options)
     }
 
-    @Test("They show and remove what the caller's user has, and nothing of others")
+    @Test("list and remove only the entries of the caller's user")
     func tasks() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             for path in ["/1", "/2", "/3"] { try await stage.fetch(server.url(path)) }
@@ -41,7 +41,7 @@ struct CacheTaskTests {
         }
     }
 
-    @Test("Stored responses are website data of the type diskCache, by site and by time")
+    @Test("show stored responses as website data of type diskCache, removable by site and time")
     func websiteData() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
@@ -64,7 +64,7 @@ struct CacheTaskTests {
         }
     }
 
-    @Test("They distinguish the profiles of a user, and without a profile they mean all")
+    @Test("distinguish a user's profiles, and cover all profiles if none is named")
     func profiles() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
@@ -91,7 +91,7 @@ struct CacheTaskTests {
         }
     }
 
-    @Test("Options choose entries by origin, site and time")
+    @Test("select entries by origin, site and time")
     func selections() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             let session = await stage.bridge.session(uid: 1000)
@@ -118,7 +118,7 @@ struct CacheTaskTests {
         }
     }
 
-    @Test("A page sees its own site's part of the profile default alone")
+    @Test("allow a page to select only its own site in the default profile")
     func pages() throws {
         let task = CacheRemoveTask(service: FetchService())
         let page = Caller(session: 1, uid: 1000, gid: 1000, pid: 1, origin: "https://app.shop.example")
@@ -135,7 +135,7 @@ struct CacheTaskTests {
         #expect(try task.selection(none, program).site == nil && task.selection(none, program).profile == nil)
     }
 
-    @Test("Lists come in pages")
+    @Test("return lists in pages")
     func listPages() async throws {
         try await CachingBridge.with(Self.script) { stage, server in
             for number in 0..<60 { try await stage.fetch(server.url("/\(number)")) }

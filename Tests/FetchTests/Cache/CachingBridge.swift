@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import FetchTasks
 
-/// The plugin with a clock that the test moves.
+/// The plugin with a clock that the test advances.
 struct CachingBridge {
     let bridge: TestBridge
     let clock: CacheClock
@@ -27,7 +27,7 @@ struct CachingBridge {
         await bridge.stop()
     }
 
-    /// A fetch.
+    /// Fetches a URL.
     @discardableResult
     func fetch(_ url: JSON, _ options: JSONObject = [:], uid: UInt32 = 1000) async throws -> JSON {
         var options = options
@@ -35,7 +35,7 @@ struct CachingBridge {
         return try await bridge.session(uid: uid).call("http.fetch", .object(options))
     }
 
-    /// The requests that a server has got, without those for `/_seen`.
+    /// Returns the requests that a server has received, without those for `/_seen`.
     func seen(_ server: ScriptedServer) async throws -> [JSON] {
         let result = try await fetch(server.url("/_seen"), ["cache": "no-store"])
         return result["body"]?["json"]?.arrayValue ?? []

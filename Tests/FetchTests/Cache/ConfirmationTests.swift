@@ -4,7 +4,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("Responses that a server has confirmed", .timeLimit(.minutes(20)))
+@Suite("Responses confirmed by the server", .timeLimit(.minutes(20)))
 struct ConfirmationTests {
     private static let place = CachePartition(uid: 1000, profile: "default", site: "local")
 
@@ -38,7 +38,7 @@ struct ConfirmationTests {
         return cache
     }
 
-    /// Stores a response, and confirms it with other fields.
+    /// Stores a response and confirms it with other headers.
     private func confirm(in cache: HTTPCache) async throws {
         let new = NewCacheEntry(
             address: address, url: url, response: try Self.response("1"), reason: "OK", version: "http/1.1",
@@ -52,7 +52,7 @@ struct ConfirmationTests {
         entries?.map { $0.response.fields.first(named: "Cache-Control") } ?? []
     }
 
-    @Test("They are found at once, whether they are in memory or not", arguments: [1 << 20, 0])
+    @Test("are found at once, in memory or not", arguments: [1 << 20, 0])
     func found(memoryBytes: Int64) async throws {
         let cache = await open(memoryBytes: memoryBytes)
         try await confirm(in: cache)
@@ -60,7 +60,7 @@ struct ConfirmationTests {
         await cache.close()
     }
 
-    @Test("The disk has them with what the store does next")
+    @Test("are written before the next operation of the store")
     func written() async throws {
         let cache = await open()
         try await confirm(in: cache)
@@ -70,7 +70,7 @@ struct ConfirmationTests {
         await cache.close()
     }
 
-    @Test("The disk has them at the end of the process")
+    @Test("are written by the close")
     func closed() async throws {
         let cache = await open()
         try await confirm(in: cache)
@@ -80,7 +80,7 @@ struct ConfirmationTests {
         await next.close()
     }
 
-    @Test("One that is confirmed and must go is gone at once")
+    @Test("are removed at once when requested")
     func removed() async throws {
         let cache = await open()
         try await confirm(in: cache)
@@ -90,7 +90,7 @@ struct ConfirmationTests {
         await cache.close()
     }
 
-    @Test("A newer one takes the place of an older one, and 64 are written without waiting for more")
+    @Test("replace older ones of the same entry, and are due for writing at 64")
     func bounded() throws {
         let confirmations = Confirmations()
         for id in 1...63 { #expect(!confirmations.add([try Self.response("1", id: Int64(id))])) }

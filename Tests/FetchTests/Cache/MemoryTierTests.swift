@@ -3,7 +3,7 @@ import Testing
 
 @testable import FetchTasks
 
-@Suite("What is stored, in memory")
+@Suite("The memory tier of the cache")
 struct MemoryTierTests {
     private func entry(_ id: Int64, age: String) throws -> CacheEntry {
         var fields = HeaderList()
@@ -20,7 +20,7 @@ struct MemoryTierTests {
         CacheAddress(CachePartition(uid: 1, profile: "default", site: "local"), try WebURL(url), key: nil)
     }
 
-    @Test("A change is found before the store has it: new fields with the same body, and entries that go")
+    @Test("A change of headers or a removal is visible before the store has written it")
     func update() throws {
         let tier = MemoryTier()
         tier.limit(to: 1 << 20)
@@ -33,7 +33,7 @@ struct MemoryTierTests {
         #expect(found.map(\.body) == [.bytes([1, 2, 3]), .bytes([1, 2, 3])])
     }
 
-    @Test("A change brings nothing back that was removed meanwhile")
+    @Test("A change does not bring back removed entries")
     func removed() throws {
         let tier = MemoryTier()
         tier.limit(to: 1 << 20)

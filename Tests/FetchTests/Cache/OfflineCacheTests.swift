@@ -8,7 +8,7 @@ import Testing
     "The cache while a user is offline", .timeLimit(.minutes(20)),
     .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"))
 struct OfflineCacheTests {
-    @Test("What is stored answers at any age, also where it says that the server is to be asked")
+    @Test("A stored response of any age is used, even if it requires revalidation")
     func stale() async throws {
         for directives in ["max-age=60", "no-cache", "max-age=60, must-revalidate"] {
             let headers = "Cache-Control: \(directives)\r\nETag: \"a\"\r\nContent-Type: text/plain\r\n"

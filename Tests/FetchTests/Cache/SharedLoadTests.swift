@@ -13,7 +13,8 @@ import Testing
 struct SharedLoadTests {
     private static let fresh = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
 
-    /// A response whose first half comes when `/head` was asked for, and whose second half when `/rest` was.
+    /// Returns a response whose first half is sent after a request for `/head`, and whose second half after one for
+    /// `/rest`.
     private static func halves(_ length: Int, _ headers: String = fresh) -> JSON {
         [
             ["wait": "/head"], ["send": .string("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\(headers)\r\n")],
@@ -30,7 +31,7 @@ struct SharedLoadTests {
         try await stage.fetch(server.url(path), ["cache": "no-store"])
     }
 
-    @Test("They share one transfer, and all get the whole body", arguments: [10, 20_000, 700_000])
+    @Test("share one transfer, and each gets the whole body", arguments: [10, 20_000, 700_000])
     func share(length: Int) async throws {
         try await CachingBridge.with(Self.script(length)) { stage, server in
             let url = server.url("/")
@@ -54,7 +55,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("The transfer goes on for the others when the first one has gone")
+    @Test("The transfer continues for other readers when the first has closed its stream")
     func firstLeaves() async throws {
         let length = 200_000
         try await CachingBridge.with(Self.script(length)) { stage, server in
@@ -73,7 +74,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("A response that is not stored is shared with nobody, and the next ones do not wait for each other")
+    @Test("A response that may not be stored is not shared: each request is sent")
     func unshared() async throws {
         let headers = "Cache-Control: no-store\r\nContent-Type: text/plain\r\n"
         try await CachingBridge.with(Self.script(10, headers)) { stage, server in
@@ -89,7 +90,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("A body that fails on its way fails for all that read it, and is not stored")
+    @Test("A body that fails during the transfer fails for all its readers and is not stored")
     func failure() async throws {
         let script: JSON = [
             "/": [
@@ -118,7 +119,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("A body that becomes too long to be stored comes whole all the same, also to a slow reader")
+    @Test("A body that becomes too long to be stored is still delivered whole, also to a slow reader")
     func tooLong() async throws {
         let length = 3_000_000
         let script: JSON = [
@@ -139,7 +140,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("Where the first one is cancelled before the response comes, another one asks for all that wait")
+    @Test("If the first request is cancelled before its response, another one loads for all that wait")
     func firstIsCancelled() async throws {
         var script = Self.script(10).objectValue ?? [:]
         script["/started"] = .array([["wait": "/"]] + (Script.response("").arrayValue ?? []))
@@ -161,7 +162,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("The request ends when all that waited for its response are cancelled")
+    @Test("The request ends when all calls that waited for its response are cancelled")
     func allAreCancelled() async throws {
         let script: JSON = [
             "/": [["closing": "/closed"], ["hang": true]],
@@ -173,7 +174,7 @@ struct SharedLoadTests {
             var calls = [await session.begin("http.fetch", ["url": server.url("/")])]
             try await stage.fetch(server.url("/started"))
             for _ in 0..<2 { calls.append(await session.begin("http.fetch", ["url": server.url("/")])) }
-            // The one that loads last: the others still wait for its response, or have not come to that.
+            // Cancels the loading call last: the others still wait for its response, or have not reached that point.
             for call in calls.reversed() { await session.cancel(call) }
             for call in calls {
                 let error = await #expect(throws: BridgeError.self) { try await session.outcome(of: call) }
@@ -185,7 +186,7 @@ struct SharedLoadTests {
         }
     }
 
-    @Test("The transfer is given up when the last one that reads its body has gone, and no sooner")
+    @Test("The transfer is abandoned when the last reader of its body leaves, and not before")
     func lastReaderLeaves() {
         let given = Mutex(0)
         let body = GrowingBody { given.withLock { $0 += 1 } }
@@ -197,7 +198,7 @@ struct SharedLoadTests {
         #expect(body.isAbandoned && given.withLock { $0 } == 1)
     }
 
-    @Test("A body that is not kept any more goes on where all that came is read already", .timeLimit(.minutes(5)))
+    @Test("A body that is no longer kept continues if its readers have read all of it", .timeLimit(.minutes(5)))
     func readBeforeItIsNotKept() async throws {
         let body = GrowingBody {}
         let reader = try #require(body.reader())
@@ -211,7 +212,7 @@ struct SharedLoadTests {
         #expect(body.unfiled.bytes.isEmpty)
     }
 
-    @Test("A body comes whole where it cannot be written, and one that is announced too long is not begun")
+    @Test("A body is delivered whole if it cannot be written or is announced as too long to be stored")
     func notWritten() async throws {
         let length = 400_000
         let script: JSON = [

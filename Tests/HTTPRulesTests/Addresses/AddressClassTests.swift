@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AddressClassTests {
     @Test(
-        "Each address has its class, IPv4 inside of IPv6 that of the address inside",
+        "Each address has its class; an IPv4 address embedded in IPv6 keeps its own",
         arguments: [
             ("8.8.8.8", "public"), ("127.0.0.1", "loopback"), ("127.255.255.255", "loopback"), ("10.0.0.1", "private"),
             ("172.15.255.255", "public"), ("172.16.0.0", "private"), ("172.31.255.255", "private"),
@@ -31,7 +31,7 @@ import Testing
         ]) func classes(text: String, expected: String) throws
     { #expect(try #require(IPAddress(text)).addressClass.rawValue == expected) }
 
-    @Test("An address is its bytes, and its text says it again", arguments: 0..<10 as Range<UInt64>)
+    @Test("An address is read back from its bytes and from its text", arguments: 0..<10 as Range<UInt64>)
     func bytes(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for count in [4, 16] {
@@ -46,7 +46,7 @@ import Testing
         #expect(IPAddress(bytes: [1, 2, 3]) == nil)
     }
 
-    @Test("A network has the addresses that share its prefix") func networks() throws {
+    @Test("A network contains the addresses that share its prefix") func networks() throws {
         let network = try #require(IPNetwork("10.1.0.0/16"))
         for (address, isInside) in [
             ("10.1.0.0", true), ("10.1.255.255", true), ("10.2.0.0", false), ("::ffff:10.1.2.3", true),
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "What is no network is refused",
+        "Text that is not a network is refused",
         arguments: [
             "10.1.2.3/16", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "/8", "", "10/8", "fd00::/129",
             "fd00::1/8",
@@ -67,7 +67,7 @@ import Testing
         ]) func noNetworks(text: String)
     { #expect(IPNetwork(text) == nil) }
 
-    @Test("The closed ports are those of Fetch") func ports() {
+    @Test("The closed ports are those that Fetch blocks") func ports() {
         #expect([22, 25, 6667, 6679, 10080, 4190].allSatisfy { ClosedPorts.isClosedPort($0) })
         #expect([80, 443, 8080, 8443, 3000].allSatisfy { !ClosedPorts.isClosedPort($0) })
     }

@@ -1,9 +1,9 @@
 import HTTPRules
 
-/// The list of public suffixes that libpsl was built with; Debian's has one.
+/// The public suffix list built into libpsl. Debian's libpsl has one.
 let suffixes = PublicSuffixList()!
 
-/// The refusal that something throws; nil where it throws none.
+/// Returns the refusal that `body` throws; `nil` if it throws none.
 func refusal<T>(_ body: () throws -> T) -> AddressRefusal? {
     do {
         _ = try body()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct HostTests {
     @Test(
-        "A name is in lower case, with A-labels and without a dot at its end",
+        "A name is in lower case, with A-labels and without a trailing dot",
         arguments: [
             ("example.com", "example.com"), ("EXAMPLE.Com.", "example.com"), ("a_b.example", "a_b.example"),
             ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
@@ -16,7 +16,7 @@ import Testing
     { #expect(try Host(text).text == canonical) }
 
     @Test(
-        "An address has one form",
+        "An address has one canonical form",
         arguments: [
             ("127.0.0.1", "127.0.0.1"), ("[::1]", "[::1]"), ("[0:0:0:0:0:0:0:1]", "[::1]"),
             ("[2001:DB8:0:0:1:0:0:1]", "[2001:db8::1:0:0:1]"), ("[::ffff:1.2.3.4]", "[::ffff:102:304]"),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "What another parser reads as an address is refused",
+        "A name that another parser reads as an address is refused",
         arguments: [
             "0x7f.1", "2130706433", "127.1", "0177.0.0.1", "127.0.0.01", "127.0.0.1.", "0x7f000001", "1.2.3.4.5",
             "256.1.1.1",
@@ -38,7 +38,7 @@ import Testing
     { #expect(refusal { try Host(text) }?.reason == .address) }
 
     @Test(
-        "Other texts are refused, each with its reason",
+        "Other invalid texts are refused, each with its reason",
         arguments: [
             ("", "host"), (".", "host"), ("a..b", "host"), (".a", "host"), ("a.example..", "host"),
             ("%31.example", "percent_encoding"), ("ü%41.example", "international_name"), ("a b", "character"),
@@ -53,18 +53,18 @@ import Testing
         ]) func refusals(text: String, reason: String)
     { #expect(refusal { try Host(text) }?.reason.name == reason, "\(text)") }
 
-    @Test("The part in ASCII needs A-labels") func ascii() throws {
+    @Test("The ASCII initialiser requires A-labels") func ascii() throws {
         #expect(refusal { try Host(ascii: "bücher.example") }?.reason == .internationalName)
         #expect(try Host(ascii: "XN--bcher-kva.example").text == "xn--bcher-kva.example")
     }
 
-    @Test("The longest name is taken") func longest() throws {
+    @Test("A name of the maximum length is accepted") func longest() throws {
         let name = Array(repeating: String(repeating: "a", count: 63), count: 3).joined(separator: ".")
         #expect(try Host("\(name).\(String(repeating: "b", count: 61))").text.utf8.count == Host.maximumNameBytes)
         #expect(try Host("\(name).\(String(repeating: "b", count: 61)).").text.utf8.count == Host.maximumNameBytes)
     }
 
-    @Test("A name is below the domains behind its labels, an address below nothing") func below() throws {
+    @Test("A name is below the domains of its trailing labels; an address is below nothing") func below() throws {
         let host = try Host("a.b.example")
         #expect(try host.isBelow(Host("b.example")) && host.isBelow(Host("example")))
         #expect(
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "The C library reads no address in a name, and the same one in an address", arguments: 0..<10 as Range<UInt64>)
+        "The C library finds the same address in an address, and none in a name", arguments: 0..<10 as Range<UInt64>)
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("0123456789.xXaf_-".utf8)
@@ -98,7 +98,7 @@ import Testing
         #expect(try Host("[\(text)]").text == "[\(written)]")
     }
 
-    @Test("Whatever is read, its text is read as the same host", arguments: 0..<20 as Range<UInt64>)
+    @Test("The text of every accepted host is read as the same host", arguments: 0..<20 as Range<UInt64>)
     func mutations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let seeds = ["bücher.example", "127.0.0.1", "[2001:db8::1:0:0:1]", "0x7f.1", "①②⑦.0.0.1", "a_b-c.example."]

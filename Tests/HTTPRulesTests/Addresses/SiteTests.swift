@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct SiteTests {
-    @Test("A site is the scheme and the registrable domain, or the host") func sites() throws {
+    @Test("A site is the scheme with the registrable domain, or with the host if there is none") func sites() throws {
         for (origin, site) in [
             ("https://www.example.com:8443", "https://example.com"),
             ("http://a.b.example.co.uk", "http://example.co.uk"),
@@ -13,7 +13,7 @@ import Testing
         ] { #expect(try suffixes.site(of: WebOrigin(origin)).text == site) }
     }
 
-    @Test("Two origins are of one site with the same scheme and the same registrable domain") func sameSite() throws {
+    @Test("Two origins share a site if scheme and registrable domain are equal") func sameSite() throws {
         let origin = try WebOrigin("https://a.example.com")
         #expect(try suffixes.isSameSite(origin, WebOrigin("https://b.example.com:444")))
         #expect(try !suffixes.isSameSite(origin, WebOrigin("http://a.example.com")))
@@ -21,7 +21,7 @@ import Testing
         #expect(try !suffixes.isSameSite(WebOrigin("https://a.co.uk"), WebOrigin("https://b.co.uk")))
     }
 
-    @Test("A pattern is too wide where it means what is below a public suffix") func patterns() throws {
+    @Test("A pattern is too wide if it covers everything below a public suffix") func patterns() throws {
         for (pattern, isTooWide) in [
             ("https://*.com", true), ("https://*.co.uk", true), ("https://*.unknown", true),
             ("https://*.example.com", false),
@@ -29,13 +29,13 @@ import Testing
         ] { #expect(try suffixes.isTooWide(OriginPattern(pattern)) == isTooWide) }
     }
 
-    @Test("A file without a list is none") func files() {
+    @Test("A missing or empty file gives no list") func files() {
         #expect(PublicSuffixList(file: "/nonexistent") == nil)
         #expect(PublicSuffixList(file: "/dev/null") == nil)
     }
 
     @Test(
-        "The tests of publicsuffix.org hold: 78 of 78, with the built-in list and with the file",
+        "The tests of publicsuffix.org pass: 78 of 78, with the built-in list and with the file",
         .enabled(if: PublicSuite.publicSuffixes.isThere, "\(PublicSuite.publicSuffixes.missing)"),
         arguments: [false, true]) func suite(usesFile: Bool) throws
     {
@@ -60,6 +60,6 @@ import Testing
 }
 
 extension Substring {
-    /// The text without the quotes of the suite.
+    /// The text without the suite's quotes.
     fileprivate var trimmed: Substring { hasPrefix("'") ? dropFirst().dropLast() : self }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct WebOriginTests {
     @Test(
-        "An origin has one form, and equals by its parts",
+        "An origin has one canonical form and is compared by its parts",
         arguments: [
             ("https://API.example", "https://api.example"), ("https://api.example:443", "https://api.example"),
             ("http://api.example:8080", "http://api.example:8080"), ("http://[::1]:80", "http://[::1]"),
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "An origin with a host in any script is that of its A-labels",
+        "An origin with a host in any script equals the one with A-labels",
         arguments: [
             ("https://bücher.example", "https://xn--bcher-kva.example"),
             ("https://BÜCHER.example:443", "https://xn--bcher-kva.example"),
@@ -25,11 +25,11 @@ import Testing
     { #expect(try WebOrigin(international: text) == WebOrigin(canonical)) }
 
     @Test(
-        "An origin in any script has nothing behind its port, and no digits that only resemble ASCII",
+        "An international origin with a path, user information, non-ASCII digits, NUL or no scheme is refused",
         arguments: ["https://ü.example/", "https://u@ü.example", "https://１２７.0.0.1", "https://ü\u{0}", "ü.example"])
     func internationalRefusals(text: String) { #expect(refusal { try WebOrigin(international: text) } != nil) }
 
-    @Test("Scheme, host and port make an origin another one") func inequality() throws {
+    @Test("Origins that differ in scheme, host or port are not equal") func inequality() throws {
         let origin = try WebOrigin("https://a.example")
         for other in ["http://a.example", "https://b.example", "https://a.example:444", "http://a.example:443"] {
             #expect(try WebOrigin(other) != origin)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "What is more or less than an origin is refused",
+        "Text that is not exactly an origin is refused",
         arguments: [
             "https://a/", "https://a/b", "https://a?x", "https://a#x", "https://u@a", "null", "", "https://",
             "a.example",
@@ -47,7 +47,7 @@ import Testing
     { #expect(refusal { try WebOrigin(text) } != nil) }
 
     @Test(
-        "A pattern matches its origin, or what is one label and more below",
+        "A pattern matches its origin, or with a wildcard the origins one or more labels below",
         arguments: [
             ("https://api.example", "https://api.example", true),
             ("https://api.example", "https://x.api.example", false),
@@ -63,7 +63,7 @@ import Testing
     { #expect(try OriginPattern(pattern).matches(WebOrigin(origin)) == matches) }
 
     @Test(
-        "What is no pattern is refused",
+        "Text that is not a pattern is refused",
         arguments: [
             "https://*", "https://*.", "https://a.*.example", "https://**.example", "https://*.127.0.0.1",
             "https://*.[::1]",
@@ -79,7 +79,7 @@ import Testing
         #expect(try OriginPattern("HTTPS://*.Example.com:443").text == "https://*.example.com")
     }
 
-    @Test("Mutated patterns never match what is not below or equal", arguments: 0..<10 as Range<UInt64>)
+    @Test("A mutated pattern matches its own origin only without a wildcard", arguments: 0..<10 as Range<UInt64>)
     func mutations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {

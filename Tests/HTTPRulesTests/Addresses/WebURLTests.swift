@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct WebURLTests {
     @Test(
-        "A URL has one form",
+        "A URL has one canonical form",
         arguments: [
             ("http://example.com", "http://example.com/"), ("HTTPS://Example.COM:443/A", "https://example.com/A"),
             ("http://example.com:80", "http://example.com/"), ("http://example.com:", "http://example.com/"),
@@ -28,14 +28,14 @@ import Testing
         #expect(try WebURL(url.textWithFragment) == url)
     }
 
-    @Test("The fragment is apart") func fragment() throws {
+    @Test("The fragment is separate from the text") func fragment() throws {
         let url = try WebURL("http://a/b?c#d e#f")
         #expect(url.text == "http://a/b?c" && url.fragment == "d%20e%23f" && url.query == "c" && url.path == "/b")
         #expect(try WebURL("http://a/#").fragment?.isEmpty == true && WebURL("http://a/").fragment == nil)
     }
 
     @Test(
-        "What two parsers could read in two ways is refused, each with its reason",
+        "A URL that two parsers could read differently is refused, with the reason",
         arguments: [
             ("http://user@a/", "user_information"), ("http://user:pass@a/", "user_information"),
             ("http://@a/", "user_information"),
@@ -57,7 +57,7 @@ import Testing
         ]) func refusals(text: String, reason: String)
     { #expect(refusal { try WebURL(text) }?.reason.name == reason, "\(text)") }
 
-    @Test("At most 8 KiB, as written and as it is sent") func size() throws {
+    @Test("A URL has at most 8 KiB, as written and in canonical form") func size() throws {
         let path = String(repeating: "a", count: WebURL.maximumBytes - 9)
         #expect(try WebURL("http://a/\(path)").text.utf8.count == WebURL.maximumBytes)
         #expect(refusal { try WebURL("http://a/\(path)b") }?.reason == .tooLong)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "A reference is resolved as RFC 3986 shows it",
+        "References are resolved as in the examples of RFC 3986",
         arguments: [
             ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
             ("g?y", "/b/c/g?y"),
@@ -83,7 +83,7 @@ import Testing
         ]) func references(reference: String, expected: String) throws
     { #expect(try WebURL("http://a/b/c/d;p?q").resolving(reference).textWithFragment == "http://a\(expected)") }
 
-    @Test("A reference may name another host, and keeps the scheme without one of its own") func hosts() throws {
+    @Test("A reference may name another host, and keeps the base's scheme if it has none") func hosts() throws {
         let base = try WebURL("https://a.example:8443/b?q#f")
         #expect(try base.resolving("//g").text == "https://g/")
         #expect(try base.resolving("http://g/x").text == "http://g/x")
@@ -94,20 +94,20 @@ import Testing
         #expect(try base.resolving(bytes: [0x2F, 0xE4]).text == "https://a.example:8443/%E4")
     }
 
-    @Test("A URL that is upgraded keeps all but its scheme, and the port of http") func upgrades() throws {
+    @Test("Upgrading a URL changes only its scheme and the default port") func upgrades() throws {
         #expect(try WebURL("http://a/b?c#d").upgraded() == WebURL("https://a/b?c#d"))
         #expect(try WebURL("http://a:8080/").upgraded().text == "https://a:8080/")
         #expect(try WebURL("https://a:80/").upgraded().text == "https://a:80/")
     }
 
-    @Test("A redirect keeps the fragment, unless it has one") func redirects() throws {
+    @Test("A redirect keeps the base's fragment unless the location has one") func redirects() throws {
         let base = try WebURL("http://a/b#f")
         #expect(try base.redirected(to: Array("/c".utf8)).textWithFragment == "http://a/c#f")
         #expect(try base.redirected(to: Array("/c#g".utf8)).textWithFragment == "http://a/c#g")
         #expect(try base.redirected(to: Array("?x".utf8)).textWithFragment == "http://a/b?x#f")
     }
 
-    @Test("Whatever is read or resolved, its text is read as an equal URL", arguments: 0..<20 as Range<UInt64>)
+    @Test("The text of every accepted or resolved URL is read as an equal URL", arguments: 0..<20 as Range<UInt64>)
     func mutations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let seeds = [

@@ -14,7 +14,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "MD5 is that of RFC 1321, section A.5",
+        "MD5 produces the hashes of RFC 1321, section A.5",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
             ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -26,7 +26,7 @@ struct AuthenticationTests {
     func md5(text: String, hash: String) { #expect(hex(MD5.hash(Array(text.utf8))) == hash) }
 
     @Test(
-        "Digest answers as the examples of RFC 7616, section 3.9.1",
+        "Digest produces the responses of RFC 7616, section 3.9.1",
         arguments: [
             ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
             ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -51,7 +51,7 @@ struct AuthenticationTests {
         #expect(answer?.hasSuffix(#"opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#) == true)
     }
 
-    @Test("Basic is name and password in base 64; no name has a colon, and neither a control character")
+    @Test("Basic encodes name and password in base 64; a name with a colon or a control character is refused")
     func basic() throws {
         let challenge = try #require(AuthenticationChallenge.strongest(headers("Basic realm=\"a, b\"")))
         #expect(challenge.realm == "a, b")
@@ -65,7 +65,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "Of several challenges the strongest is answered, in whatever form they come",
+        "The strongest supported challenge is chosen, from one field or several",
         arguments: [
             (["Basic realm=x, Digest realm=y, nonce=n"], "y"), (["Basic realm=x", "Digest realm=y,nonce=n"], "y"),
             (["Digest realm=x, nonce=n, algorithm=MD5, Digest realm=y, nonce=n, algorithm=SHA-256"], "y"),
@@ -80,7 +80,7 @@ struct AuthenticationTests {
         #expect(AuthenticationChallenge.strongest(list)?.realm == realm)
     }
 
-    @Test("Mutated challenges never trap, and what they lead to is one field")
+    @Test("Mutated challenges never trap, and each answer is a valid field value")
     func mutated() throws {
         let text = #"Digest realm="a\"b", nonce="n", qop="auth", algorithm=SHA-256-sess, charset=UTF-8, Basic realm=x"#
         var random = SeededGenerator(seed: 20_261_127)

@@ -1,25 +1,25 @@
 import HTTPRules
 import TestSupport
 
-/// A test of the suite cache-tests: requests one after another, what the server answers, and what must come.
+/// A test of the suite cache-tests: its requests in order, the responses of the server, and the expected results.
 struct CacheTest {
     enum Kind: String { case required, optimal, check }
 
-    /// A value that a field has, or must have.
+    /// The value of a field, actual or expected.
     enum Value: Equatable {
         case text(String)
-        /// A date so many seconds after the time of the response.
+        /// A number; in a date field, the seconds after the time of the response.
         case seconds(Int64)
     }
 
-    /// A field with its value; `isKept` where the client must see what the server sent.
+    /// A field with its value. `isKept` is whether the client must receive the value that the server sent.
     struct Field {
         var name: String
         var value: Value
         var isKept = true
     }
 
-    /// What a field of a response or a request must be.
+    /// The expected state of a field of a response or a request.
     enum Expectation {
         case present(String)
         case value(String, Value)
@@ -39,7 +39,7 @@ struct CacheTest {
 
         /// Whether the test sets a flag.
         func has(_ name: String) -> Bool { values[name] == "true" }
-        /// Whether a member is part of the preparation: what fails there says nothing of the cache.
+        /// Whether a member belongs to the preparation, whose failure does not count against the cache.
         func isSetup(_ member: String) -> Bool {
             has("setup") || (values["setup_tests"] ?? "").split(separator: ",").contains { $0 == member }
         }
@@ -51,12 +51,12 @@ struct CacheTest {
     var requests: [Request]
 }
 
-/// The tests as Node.js reads them: they are modules of JavaScript.
+/// The tests, read with Node.js because they are JavaScript modules.
 enum CacheTestData {
-    /// Whether there is a Node.js.
+    /// Whether Node.js is installed.
     static let hasNode = (try? run("/usr/bin/env", ["node", "--version"]))?.end == .exited(0)
 
-    /// Writes the tests that a private cache runs, a line for each thing, with tabs between.
+    /// Writes the tests that apply to a private cache: one item a line, with tabs between its parts.
     private static let script = """
         const { default: suites } = await import(process.argv[1])
         const lines = []
@@ -89,7 +89,7 @@ enum CacheTestData {
         console.log(lines.join('\\n'))
         """
 
-    /// The tests.
+    /// Reads the tests.
     static func read() throws -> [CacheTest] {
         let path = PublicSuite.cacheTests.path(of: "tests/index.mjs")
         let node = try run("/usr/bin/env", ["node", "--input-type=module", "--eval", script, path])

@@ -1,27 +1,27 @@
 import HTTPRules
 import TestSupport
 
-/// What a server answers.
+/// A response of the server.
 struct CacheTestAnswer {
     var status: Int
     var fields: HeaderList
     var body: [UInt8]
-    /// Whether the connection failed before the body was over.
+    /// Whether the connection failed before the end of the body.
     var isCut = false
 }
 
-/// A server in memory, with the time.
+/// A server in memory with its own clock.
 protocol CacheTestOrigin: AnyObject {
     /// The time.
     var now: UnixTime { get }
 
-    /// Answers a request; nil where it closes the connection instead.
+    /// Answers a request. Returns `nil` if it closes the connection instead.
     func answer(method: String, url: String, fields: HeaderList) throws -> CacheTestAnswer?
 }
 
 /// The smallest loader that follows the rules: a store in memory, one request at a time.
 final class CacheTestLoader {
-    /// What the maker of a request gets.
+    /// The response that the caller receives.
     struct Result {
         var status: Int
         var fields: HeaderList
@@ -143,7 +143,7 @@ final class CacheTestLoader {
 }
 
 extension CacheOutcome {
-    /// Whether the answer is stored, or that of another request, so that a cut body does not matter.
+    /// Whether the answer comes from the store or from another request, so that a cut body does not matter.
     fileprivate var isFromStore: Bool {
         switch self {
         case .freshened, .stale, .again: true

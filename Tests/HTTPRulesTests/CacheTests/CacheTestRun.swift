@@ -1,16 +1,16 @@
 import HTTPRules
 import TestSupport
 
-/// One run of a test of the suite cache-tests: what the suite's client does and checks, in its order.
+/// One run of a test of the suite cache-tests: the actions and checks of the suite's client, in its order.
 struct CacheTestRun {
-    /// Something is not as the test wants it.
+    /// A deviation from the expectations of the test.
     struct Fault: Error, CustomStringConvertible {
-        /// Whether it says nothing of the cache, because the preparation did not come about.
+        /// Whether the preparation failed, so that the test proves nothing about the cache.
         var isSetup: Bool
         var description: String
     }
 
-    /// How long the suite waits where a test says so.
+    /// The time that the suite waits if a test requests a pause, in seconds.
     private static let pause: Int64 = 3
     private let test: CacheTest
     private let isWithoutStore: Bool
@@ -29,7 +29,7 @@ struct CacheTestRun {
         loader = CacheTestLoader(server)
     }
 
-    /// Runs it; throws what is not as it should be.
+    /// Runs the test. Throws the first deviation.
     mutating func run() throws {
         for (index, request) in test.requests.enumerated() {
             let url = url(of: request)
@@ -78,7 +78,7 @@ struct CacheTestRun {
     }
 }
 
-/// What came back.
+/// Checks of the responses.
 extension CacheTestRun {
     private func check(_ result: CacheTestLoader.Result, of request: CacheTest.Request, number: Int) throws {
         try checkRepeats(result)
@@ -150,7 +150,7 @@ extension CacheTestRun {
     }
 }
 
-/// What went out.
+/// Checks of the requests that the server received.
 extension CacheTestRun {
     private func checkWhatCame() throws {
         var next = 0

@@ -1,9 +1,9 @@
 import HTTPRules
 import TestSupport
 
-/// The server of the suite cache-tests, in memory: it answers as a test says, and remembers what it was sent.
+/// The server of the suite cache-tests, in memory. It answers as the test specifies and records the requests.
 final class CacheTestServer: CacheTestOrigin {
-    /// What came with one request, and what went out with its answer that the client must see.
+    /// A received request, and the fields of its answer that the client must receive.
     struct Seen {
         var number: Int
         var method: String
@@ -11,12 +11,12 @@ final class CacheTestServer: CacheTestOrigin {
         var kept: [(name: String, value: String)]
     }
 
-    /// The time, which tests move.
+    /// The time. Tests advance it.
     var now: UnixTime
-    /// What came, in its order.
+    /// The received requests, in their order.
     private(set) var seen: [Seen] = []
     private var requests: [CacheTest.Request]
-    /// What is in a body of which the test says nothing.
+    /// The body of a response for which the test specifies none.
     let name: String
 
     init(_ test: CacheTest, now: UnixTime) {
@@ -25,7 +25,7 @@ final class CacheTestServer: CacheTestOrigin {
         self.now = now
     }
 
-    /// Answers a request; nil where it closes the connection instead.
+    /// Answers a request. Returns `nil` if it closes the connection instead.
     func answer(method: String, url: String, fields: HeaderList) throws -> CacheTestAnswer? {
         guard let number = fields.first(named: "Req-Num").flatMap({ Int($0) }) else { throw TestFailure("no Req-Num") }
         if let pause = requests[number - 1].values["response_pause"].flatMap({ Int64($0) }) { now.seconds += pause }
@@ -53,7 +53,7 @@ final class CacheTestServer: CacheTestOrigin {
         return CacheTestAnswer(status: status, fields: answer, body: body)
     }
 
-    /// A connection ends a body where `Content-Length` says that it does.
+    /// Returns the body, cut at `Content-Length` as on a connection.
     private func body(of number: Int, status: Int, method: String, _ fields: inout HeaderList) throws -> [UInt8] {
         guard status != 204, status != 304, method != "HEAD" else { return [] }
         let given = requests[number - 1].values["response_body"] ?? "null"
@@ -63,7 +63,7 @@ final class CacheTestServer: CacheTestOrigin {
         return body
     }
 
-    /// Where a request has to ask whether something has changed it gets 304, or 999 where it does not ask.
+    /// Returns the test's status. If the request must revalidate: 304 if its condition matches, otherwise 999.
     private func status(of number: Int, _ fields: HeaderList) -> Int {
         let request = requests[number - 1]
         let status = request.values["response_status"].flatMap { Int($0) } ?? 200
@@ -78,7 +78,7 @@ final class CacheTestServer: CacheTestOrigin {
         return isDate || isTag ? 304 : 999
     }
 
-    /// A value as it is written: numbers are dates, and places are below the URL where the test says so.
+    /// Returns a value as text. In date fields numbers are dates; locations are below the URL if the test requests it.
     static func text(
         of name: String, _ value: CacheTest.Value, base: String, in request: CacheTest.Request, now: UnixTime
     ) -> String {
@@ -96,7 +96,7 @@ final class CacheTestServer: CacheTestOrigin {
 }
 
 extension HeaderList {
-    /// Adds a field that must be allowed.
+    /// Adds a field. Throws an error if the field is invalid.
     mutating func put(_ name: String, _ value: String) throws {
         guard append(name: name, value: value) else { throw TestFailure("the field \(name): \(value)") }
     }

@@ -5,25 +5,26 @@ import Testing
 /// The suite cache-tests, run as a private cache.
 @Suite(.enabled(if: PublicSuite.cacheTests.isThere && CacheTestData.hasNode))
 struct CacheTestsTests {
-    /// Required tests that a loader by these rules does not pass. Both want a failed connection to be reported as a
-    /// response of status 504; here it is an error of the call, as in browsers.
+    /// Required tests that a loader with these rules fails. Both expect a response of status 504 for a failed
+    /// connection; here it is an error of the call, as in browsers.
     private static let missedRequired = ["stale-close-must-revalidate", "stale-close-no-cache"]
-    /// Optimal tests that it does not pass, each for a reason:
-    /// - `cc-resp-immutable-fresh` wants a response unasked though the caller has said `no-cache`.
-    /// - `partial-store-partial-complete` wants bytes asked for that could not be joined: the piece has no strong tag.
-    /// - `partial-store-partial-reuse-partial…`: the piece says that it is bytes 4 to 9 and has five. Bytes 4 to 8 are
-    ///   taken to be there (`-byterange` passes), and the last one, which these three ask for, not.
-    /// - `vary-normalise-lang-select` wants languages weighed; that is for the server to do.
+    /// Optimal tests that it fails, each for a reason:
+    /// - `cc-resp-immutable-fresh` expects a response from the store although the caller specified `no-cache`.
+    /// - `partial-store-partial-complete` expects a request for bytes that could not be joined, as the piece has no
+    ///   strong tag.
+    /// - `partial-store-partial-reuse-partial…`: the piece specifies bytes 4 to 9 but has five. Bytes 4 to 8 count as
+    ///   present (`-byterange` passes); the last one, which these three request, does not.
+    /// - `vary-normalise-lang-select` expects the cache to weigh languages, which is the server's task.
     private static let missedOptimal = [
         "cc-resp-immutable-fresh", "partial-store-partial-complete", "partial-store-partial-reuse-partial",
         "partial-store-partial-reuse-partial-absent", "partial-store-partial-reuse-partial-suffix",
         "vary-normalise-lang-select",
     ]
 
-    /// How a test ended.
+    /// The result of a test.
     private enum End: Equatable { case passed, failed, unprepared, dependency }
 
-    /// Runs all, and then, as the suite does, counts none whose dependencies failed.
+    /// Runs all tests. As in the suite, a test does not count as passed if one of its dependencies failed.
     private static func ends(
         of tests: [CacheTest], isWithoutStore: Bool = false
     ) throws -> [String: (end: End, fault: String)] {
@@ -48,7 +49,7 @@ struct CacheTestsTests {
             })
     }
 
-    @Test("As a private cache, all required and optimal tests of cache-tests pass but those that are listed")
+    @Test("Run as a private cache, all required and optimal tests of cache-tests pass except the listed ones")
     func scores() throws {
         let tests = try CacheTestData.read()
         let ends = try Self.ends(of: tests)
@@ -66,7 +67,7 @@ struct CacheTestsTests {
         #expect(missed(.optimal) == Self.missedOptimal)
     }
 
-    @Test("Without a store 18 required and no optimal tests pass, as with the suite's own client over a network")
+    @Test("Without a store, 18 required and no optimal tests pass, as with the suite's own client over a network")
     func withoutStore() throws {
         let tests = try CacheTestData.read()
         let ends = try Self.ends(of: tests, isWithoutStore: true)

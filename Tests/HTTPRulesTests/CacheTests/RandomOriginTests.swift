@@ -2,8 +2,8 @@ import HTTPRules
 import TestSupport
 import Testing
 
-/// A server whose resource changes now and then, that says something else of caching each time, and whose connections
-/// fail. What it sends names its version, so that each answer can be compared with what that version was.
+/// A server whose resource changes at random, that sends other caching directives each time, and whose connections
+/// fail. Each response names its version, so that its bytes can be compared with the content of that version.
 private final class RandomOrigin: CacheTestOrigin {
     var now = november1994
     var generator: SeededGenerator
@@ -70,7 +70,7 @@ private final class RandomOrigin: CacheTestOrigin {
 }
 
 @Suite struct RandomOriginTests {
-    @Test("Every answer has the bytes of the version that it names, whatever is stored, joined, cut and confirmed")
+    @Test("Every response has the bytes of the version that it names, after any storing, joining and revalidating")
     func bytes() throws {
         var kinds: [String: Int] = [:]
         for seed in 0..<UInt64(150) {
@@ -112,7 +112,7 @@ private final class RandomOrigin: CacheTestOrigin {
         return CacheRequest(method: chance(10) ? "HEAD" : "GET", fields: fields, policy: policy)
     }
 
-    /// What is wrong with an answer.
+    /// Returns the error in a result; `nil` if the result is correct.
     private static func fault(_ result: CacheTestLoader.Result, _ request: CacheRequest) -> String? {
         if result.status == 304, !request.fields.contains(named: "If-None-Match") { return "304 unasked" }
         if result.status == 416, !request.fields.contains(named: "Range") { return "416 unasked" }

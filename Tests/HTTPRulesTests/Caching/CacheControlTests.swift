@@ -11,7 +11,7 @@ import Testing
         RequestDirectives(HeaderList(lines.compactMap { HeaderField(name: "Cache-Control", value: $0) }))
     }
 
-    @Test("Directives are read in any case, of all lines, and the first of several counts")
+    @Test("Directives are read in any letter case from all lines, and the first of several counts")
     func first() {
         let directives = response("MAX-age=10, public", "max-age=20, No-Store")
         #expect(directives.maxAge == .seconds(10) && directives.isPublic && directives.isNoStore)
@@ -19,11 +19,11 @@ import Testing
     }
 
     @Test(
-        "A number that cannot be read means stale",
+        "An unreadable number means stale",
         arguments: ["-1", "1.0", "1.5", "a1", "1a", "'1'", " 1", "\"1", "", "1 2", "\u{B2}"])
     func unreadable(_ number: String) { #expect(response("max-age=\(number)").maxAge == .zero) }
 
-    @Test("Seconds are digits, in quotes or not, and end at 68 years")
+    @Test("Seconds are digits, quoted or not, and are limited to 68 years")
     func seconds() {
         #expect(response("max-age=\"3600\"").maxAge == .seconds(3_600))
         #expect(response("max-age=003600").maxAge == .seconds(3_600))
@@ -34,14 +34,14 @@ import Testing
         #expect(response("max-age").maxAge == .zero)
     }
 
-    @Test("A directive in quotes is none, and quotes that do not end take nothing of the next line")
+    @Test("A quoted directive is ignored, and an open quote does not reach the next line")
     func quotes() {
         #expect(response("extension=\"max-age=3600\", max-age=1").maxAge == .seconds(1))
         #expect(response("a=\"no-store", "max-age=1").maxAge == .seconds(1))
         #expect(!response("a=\"no-store").isNoStore)
     }
 
-    @Test("What forbids counts however it is written; what permits must be written right")
+    @Test("A restricting directive counts in any form; a permitting one must be well formed")
     func strictness() {
         #expect(response("no-store=x").isNoStore && response("no-store;x").isNoStore)
         #expect(response("must-revalidate=1").mustRevalidate)
@@ -51,13 +51,13 @@ import Testing
         #expect(response("stale-if-error=5").staleIfError == .seconds(5))
     }
 
-    @Test("Directives for shared caches mean nothing")
+    @Test("Directives for shared caches have no effect")
     func shared() {
         let directives = response("s-maxage=10, proxy-revalidate, private")
         #expect(directives.maxAge == nil && !directives.mustRevalidate && directives.isPrivate)
     }
 
-    @Test("no-cache with names counts for them alone, and without for the response")
+    @Test("no-cache with names applies to those fields, without names to the response")
     func noCache() {
         #expect(response("no-cache=\"Set-Cookie, a\"").noCache == .fields(["set-cookie", "a"]))
         #expect(response("no-cache=a", "no-cache=b").noCache == .fields(["a", "b"]))
@@ -71,7 +71,7 @@ import Testing
         #expect(response("no-cache=\"\(many)\"").noCache == .response)
     }
 
-    @Test("A request says how old, how fresh and how stale")
+    @Test("A request specifies the age, freshness and staleness that it accepts")
     func requests() {
         let directives = request("max-age=0, min-fresh=5, max-stale=6, only-if-cached, stale-if-error=7")
         #expect(directives.maxAge == .zero && directives.minFresh == .seconds(5) && directives.isOnlyIfCached)
@@ -81,7 +81,7 @@ import Testing
         #expect(request("max-age=x").maxAge == .zero)
     }
 
-    @Test("Pragma: no-cache counts where a request has no Cache-Control")
+    @Test("Pragma: no-cache counts if a request has no Cache-Control")
     func pragma() {
         #expect(RequestDirectives(fields(("Pragma", "x, No-Cache"))).isNoCache)
         #expect(!RequestDirectives(fields(("Pragma", "no-cache"), ("Cache-Control", "max-age=1"))).isNoCache)

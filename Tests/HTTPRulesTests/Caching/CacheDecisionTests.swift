@@ -1,9 +1,9 @@
 import HTTPRules
 import Testing
 
-/// The table of policies, and what requests and responses say under the first of them.
+/// The table of policies, and the directives of requests and responses under the first policy.
 @Suite struct CacheDecisionTests {
-    /// What a decision is, in a word.
+    /// The kind of a decision.
     private enum Word: Equatable { case stored, storedAndBehind, asked, loaded, miss }
 
     private func word(
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("Each policy uses fresh, stale and missing responses as its row of the table says")
+    @Test("Each policy treats fresh, stale and missing responses as in its row of the table")
     func table() {
         let rows: [(CachePolicy, fresh: Word, stale: Word, none: Word)] = [
             (.useProtocol, .stored, .asked, .loaded), (.reloadIgnoringLocal, .loaded, .loaded, .loaded),
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("Policies add their fields, where the request has none of its own")
+    @Test("Policies add their fields unless the request has its own")
     func added() {
         func added(_ policy: CachePolicy, _ own: HeaderList = HeaderList()) -> HeaderList? {
             load(get(own, policy), [])?.fields
@@ -60,7 +60,7 @@ import Testing
         #expect(added(.reloadRevalidating, own) == own)
     }
 
-    @Test("Policies have Fetch's names, those of NSURLRequest, and its numbers")
+    @Test("Policies have the names of Fetch and of NSURLRequest, and the numbers of NSURLRequest")
     func names() {
         for policy in CachePolicy.allCases {
             #expect(CachePolicy(name: policy.fetchName) == policy)
@@ -75,7 +75,7 @@ import Testing
         #expect(CachePolicy(number: 6) == nil && CachePolicy(number: -1) == nil)
     }
 
-    @Test("The steps say whether something exists and has expired")
+    @Test("The steps report whether a stored response exists and has expired")
     func steps() {
         func steps(_ policy: CachePolicy, _ stored: [StoredResponse], after seconds: Int64 = 0) -> CacheSteps {
             CacheDecision(for: get(HeaderList(), policy), stored: stored, at: november1994.later(seconds)).steps
@@ -86,7 +86,7 @@ import Testing
         #expect(steps(.reloadIgnoringLocal, [cached("max-age=5")]) == CacheSteps())
     }
 
-    @Test("What a request asks of caches is followed")
+    @Test("The cache directives of a request are followed")
     func requestDirectives() {
         let fresh = [cached("max-age=100")]
         func ask(_ control: String, _ stored: [StoredResponse], after: Int64) -> Word {
@@ -101,7 +101,7 @@ import Testing
         #expect(ask("only-if-cached", [], after: 0) == .miss)
     }
 
-    @Test("max-stale beats neither no-cache nor must-revalidate of a response")
+    @Test("max-stale overrides neither no-cache nor must-revalidate of a response")
     func forbidden() {
         let request = get(fields(("Cache-Control", "max-stale")))
         #expect(word(request, [cached("max-age=5, must-revalidate")], after: 5) == .asked)
@@ -111,7 +111,7 @@ import Testing
         #expect(word(request, [cached("max-age=5, proxy-revalidate, s-maxage=0")], after: 5) == .stored)
     }
 
-    @Test("stale-while-revalidate answers within its time, and asks behind without the caller's conditions")
+    @Test("stale-while-revalidate answers within its time and revalidates without the caller's conditions")
     func behind() throws {
         let stored = [cached("max-age=5, stale-while-revalidate=10")]
         #expect(word(get(), stored, after: 15) == .storedAndBehind && word(get(), stored, after: 16) == .asked)
@@ -123,7 +123,7 @@ import Testing
         #expect(headLoad.isBehind && headLoad.fields == HeaderList())
     }
 
-    @Test("What is immutable is not asked about while it is fresh, except where the caller wants to know")
+    @Test("An immutable response is not revalidated while fresh, unless no-cache or the policy requires it")
     func immutable() {
         let stored = [cached("max-age=5, immutable")]
         let reload = get(fields(("Cache-Control", "max-age=0")))
@@ -143,7 +143,7 @@ import Testing
         #expect(word(get(fields(("If-Unmodified-Since", "x"))), stored) == .loaded)
     }
 
-    @Test("Of several that fit the newest is taken, and a date of the future is no newer than its arrival")
+    @Test("The newest matching response is used; a date in the future counts as the time of arrival")
     func newest() {
         func dated(_ id: Int64, _ seconds: Int64, at: Int64) -> StoredResponse {
             let date = ("Date", HTTPDate.format(november1994.later(seconds)))
@@ -160,7 +160,7 @@ import Testing
         #expect(chosen([other]) == nil)
     }
 
-    @Test("A server is asked with the tags of all variants, the selected one first, and its date as it came")
+    @Test("A revalidation carries the tags of all variants, the selected one first, and the date as received")
     func conditions() throws {
         let date = "Sunday, 06-Nov-94 08:49:37 GMT"
         let one = cached("max-age=0", id: 1, ("Vary", "a"), ("Last-Modified", date))
@@ -173,7 +173,7 @@ import Testing
         #expect(other.fields == fields(("a", "2"), ("If-None-Match", "W/\"2\", \"1\"")) && other.selected == nil)
     }
 
-    @Test("A caller's conditions are joined, and answered from what is fresh")
+    @Test("A caller's conditions are added to a revalidation, and answered from a fresh response")
     func ownConditions() throws {
         func status(_ request: HeaderList, _ stored: StoredResponse) -> Int? {
             let decision = CacheDecision(for: get(request), stored: [stored], at: november1994)
@@ -198,7 +198,7 @@ import Testing
         #expect(star.asked.isEmpty && star.fields == fields(("If-None-Match", "*")))
     }
 
-    @Test("Without a tag the date alone is asked, with a tag a caller's older date goes")
+    @Test("Without a tag only the stored date is sent; with a tag the caller's date is dropped")
     func dates() throws {
         let date = HTTPDate.format(november1994.later(-100))
         let dated = stored(fields(("Last-Modified", date), ("Cache-Control", "max-age=0")))
@@ -210,7 +210,7 @@ import Testing
         #expect(load(get(), [unreadable])?.asked.isEmpty == true)
     }
 
-    @Test("No more tags are asked about than the maximum")
+    @Test("A revalidation carries at most the maximum number of tags")
     func manyTags() throws {
         let many = (1...100).map { cached("max-age=0", id: $0) }
         #expect(try #require(load(get(), many)).asked.count == CacheLoad.maximumTags)

@@ -18,7 +18,7 @@ import Testing
         try load(stored, for: request).outcome(of: response(status, list, at: november1994.later(10)), stored: stored)
     }
 
-    @Test("A 304 updates what is stored, but not what describes its bytes, and the answer has its age again")
+    @Test("A 304 updates the stored fields except those that describe the bytes, and the age counts from it")
     func freshens() throws {
         let news = fields(
             ("ETag", "\"1\""), ("Content-Length", "0"), ("A", "2"), ("B", "3"), ("Content-Type", "x"),
@@ -36,7 +36,7 @@ import Testing
         #expect(answer.fields(at: november1994.later(12)).first(named: "Age") == "2")
     }
 
-    @Test("A 304 may forbid to keep what it confirms: it answers once, and goes")
+    @Test("A 304 that forbids storing answers once and removes the stored response")
     func mustGo() throws {
         for news in [("Cache-Control", "no-store"), ("Vary", "*")] {
             let outcome = try outcome(304, fields(("ETag", "\"1\""), news), [variant])
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("A strong tag updates all that have it, a weak one and a date the newest, none the one that was asked about")
+    @Test("A strong tag updates all responses that have it, a weak tag the newest, no tag the only one revalidated")
     func selection() throws {
         func variant(_ id: Int64, _ tag: String, _ at: Int64 = 0) -> StoredResponse {
             stored(
@@ -71,7 +71,7 @@ import Testing
         #expect(try updated(fields(("ETag", "\"z\"")), [variant(1, "\"x\"")]) == nil)
     }
 
-    @Test("A date confirms what has no tag, though the server sends one now")
+    @Test("A date confirms a response without a tag, even if the server sends one now")
     func newTag() throws {
         let date = ("Last-Modified", HTTPDate.format(november1994.later(-100)))
         let dated = stored(fields(date, ("Cache-Control", "max-age=0")))
@@ -83,7 +83,7 @@ import Testing
         #expect(updated.first?.entityTag == EntityTag("\"1\""))
     }
 
-    @Test("A 304 that confirms nothing that is there makes the request go out again, and only once")
+    @Test("A 304 that confirms no stored response causes the request to be repeated, only once")
     func again() throws {
         let outcome = try outcome(304, fields(("ETag", "\"other\"")), [variant])
         guard case .again(let load) = outcome else {
@@ -94,7 +94,7 @@ import Testing
         #expect(load.outcome(of: response(304, HeaderList()), stored: [variant]) == .pass(.status))
     }
 
-    @Test("A caller's own condition that is met is answered with 304, by the server or by what it confirmed")
+    @Test("A caller's condition that is met gets 304, from the server or from the confirmed response")
     func callers() throws {
         let request = get(fields(("If-None-Match", "\"0\"")))
         #expect(try outcome(304, fields(("ETag", "\"0\"")), of: request, [variant]) == .notModified)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("A new response is stored in place of the old one, or only passed on")
+    @Test("A new response is stored, or only passed on if storing is not allowed")
     func stores() throws {
         guard case .store(let new) = try outcome(200, fields(("Vary", "a"), ("TE", "x")), [variant]) else {
             Issue.record("not stored")
@@ -129,7 +129,7 @@ import Testing
         #expect(try outcome(503, HeaderList(), [variant]) == .pass(.noPermission))
     }
 
-    @Test("stale-if-error answers where the server fails, of the response or of the request, and only in its time")
+    @Test("stale-if-error of the response or the request answers a server failure, only within its time")
     func staleIfError() throws {
         let lenient = stored(fields(("Cache-Control", "max-age=5, stale-if-error=10")))
         for status in [500, 502, 503, 504] {
@@ -151,7 +151,7 @@ import Testing
         #expect(try load([lenient], for: knowing).answerAfterFailure(at: november1994.later(10)) == nil)
     }
 
-    @Test("A HEAD freshens what is the same, removes what is not, and leaves alone what cannot be compared")
+    @Test("A HEAD freshens an equal response, removes a different one, and ignores one that cannot be compared")
     func head() throws {
         let request = CacheRequest(method: "HEAD", fields: HeaderList())
         let same = try outcome(200, fields(("ETag", "\"1\""), ("A", "2")), of: request, [variant])
@@ -173,7 +173,7 @@ import Testing
         #expect(try outcome(410, HeaderList(), of: request, [variant]) == .pass(.method))
     }
 
-    @Test("Fields that no-cache names are left away until the server has confirmed them")
+    @Test("Fields that no-cache names are omitted until the server has confirmed them")
     func withheld() throws {
         let list = fields(("Cache-Control", "max-age=5, no-cache=\"a\""), ("A", "1"), ("B", "2"))
         var answer = try #require(StoredAnswer(stored(list), to: get()))
@@ -184,7 +184,7 @@ import Testing
         #expect(answer.fields(at: november1994).contains(named: "A"))
     }
 
-    @Test("The third step says whether the server had something else")
+    @Test("The third step reports whether the server had a different response")
     func changed() throws {
         let load = try load([variant])
         func changed(_ status: Int, _ list: HeaderList) -> Bool? {

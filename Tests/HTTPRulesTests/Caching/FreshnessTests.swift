@@ -11,7 +11,7 @@ import Testing
         (name, HTTPDate.format(november1994.later(seconds)))
     }
 
-    @Test("max-age beats Expires, which beats a guess")
+    @Test("max-age takes precedence over Expires, and Expires over the heuristic")
     func order() {
         let all = fields(("Cache-Control", "max-age=5"), time("Expires", 100), time("Last-Modified", -1_000), date)
         #expect(lifetime(all).lifetime == .seconds(5) && lifetime(all).source == .maxAge)
@@ -22,7 +22,7 @@ import Testing
         #expect(lifetime(fields(date)).source == .none)
     }
 
-    @Test("Expires counts from Date, or from the arrival where there is none, and what is no date is past")
+    @Test("Expires counts from Date, or from the arrival without one; an invalid date means expired")
     func expires() {
         #expect(lifetime(fields(time("Date", 10), time("Expires", 100))).lifetime == .seconds(90))
         #expect(lifetime(fields(("Date", "x"), time("Expires", 100))).lifetime == .seconds(100))
@@ -33,7 +33,7 @@ import Testing
         #expect(lifetime(fields(time("Date", 400), time("Expires", 300))).lifetime == .zero)
     }
 
-    @Test("A guess is a tenth of the time since the change, at most a week, for some statuses or with public")
+    @Test("The heuristic is a tenth of the time since the change, at most a week, for some statuses or with public")
     func heuristic() {
         let long = fields(time("Last-Modified", -86_400 * 365), date)
         #expect(lifetime(long).lifetime == Freshness.maximumHeuristicLifetime)
@@ -55,7 +55,7 @@ import Testing
             now: november1994.later(seconds))
     }
 
-    @Test("The age is the larger of what Date and Age say, and the time in the store")
+    @Test("The age is the larger of those from Date and Age, plus the time in the store")
     func ages() {
         #expect(age(fields(date)) == .zero)
         #expect(age(fields(time("Date", -30)), after: 5) == .seconds(35))
@@ -64,7 +64,7 @@ import Testing
         #expect(age(fields(("Age", "1")), delay: -100) == .seconds(1))
     }
 
-    @Test("Of several values of Age the first counts, and one that is no number is none")
+    @Test("The first of several values of Age counts, and an invalid one is ignored")
     func badAges() {
         #expect(age(fields(("Age", "7200, 0"))) == .seconds(7_200))
         #expect(age(fields(("Age", "0"), ("Age", "7200"))) == .zero)
@@ -72,7 +72,7 @@ import Testing
         #expect(age(fields(("Age", String(repeating: "9", count: 400)))) == DeltaSeconds.maximum)
     }
 
-    @Test("A clock that was set back makes a response older, and no clock makes it overflow")
+    @Test("A clock that was set back makes a response older, and no clock causes an overflow")
     func clocks() {
         #expect(age(fields(date), after: -60) == .seconds(60))
         let extremes = [Int64.min, -62_167_219_200, -1, 0, 7_258_118_400, .max].map { UnixTime(seconds: $0) }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("A response is fresh until its lifetime is over")
+    @Test("A response is fresh until its lifetime ends")
     func fresh() {
         let response = stored(fields(("Cache-Control", "max-age=10"), ("Age", "3"), date))
         #expect(response.isFresh(at: november1994.later(6)) && !response.isFresh(at: november1994.later(7)))

@@ -30,7 +30,7 @@ import Testing
         return answer
     }
 
-    @Test("A whole response answers a range with its piece, and 416 where there is none")
+    @Test("A whole response answers a range with its bytes, and with 416 if there are none")
     func whole() throws {
         let whole = stored(fields(("Cache-Control", "max-age=5"), ("Content-Length", "10")))
         let answer = try #require(self.answer(fields(("Range", "bytes=2-3")), whole))
@@ -43,14 +43,14 @@ import Testing
         #expect(self.answer(fields(("Range", "bytes=0-1")), stored(status: 404, whole.fields))?.status == 404)
     }
 
-    @Test("Several ranges, and other units, go to the server")
+    @Test("Several ranges and other units are sent to the server")
     func others() {
         let whole = stored(fields(("Cache-Control", "max-age=5")))
         #expect(answer(fields(("Range", "bytes=0-1,3-4")), whole) == nil)
         #expect(answer(fields(("Range", "items=0-1")), whole) == nil)
     }
 
-    @Test("If-Range makes a range count only for the very same response")
+    @Test("If-Range applies a range only to the identical response")
     func ifRange() {
         let date = HTTPDate.format(november1994.later(-100))
         let whole = stored(fields(("Cache-Control", "max-age=5"), ("ETag", "\"1\""), ("Last-Modified", date)))
@@ -61,7 +61,7 @@ import Testing
         #expect(status(date) == 206 && status(HTTPDate.format(november1994)) == 200 && status("x") == 200)
     }
 
-    @Test("A piece answers ranges within it, and no request for the whole")
+    @Test("A piece answers ranges within it, and requests for the whole only if it is complete")
     func pieces() throws {
         let piece = try piece(4..<8)
         #expect(answer(fields(("Range", "bytes=5-6")), piece)?.bytes == 5..<7)
@@ -74,7 +74,7 @@ import Testing
         #expect(answer(HeaderList(), all)?.fields(at: november1994).contains(named: "Content-Range") == false)
     }
 
-    @Test("What is missing is asked for with If-Range, where a strong tag allows to join it")
+    @Test("Missing bytes are requested with If-Range if a strong tag allows joining")
     func resumes() throws {
         guard case .load(let load) = action(HeaderList(), try cut()) else {
             Issue.record("not loaded")
@@ -102,7 +102,7 @@ import Testing
         return load.outcome(of: response(status, list), stored: [stored])
     }
 
-    @Test("A piece of the same strong tag is joined, and the whole has the newer fields")
+    @Test("A piece with the same strong tag is joined, and the whole has the newer fields")
     func joins() throws {
         let rest = fields(("ETag", "\"1\""), ("Content-Range", "bytes 4-9/10"), ("Content-Length", "6"), ("A", "2"))
         guard case .join(var joined, let place) = try outcome(206, rest, try cut()) else {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("What does not belong to the stored piece makes the whole be loaded")
+    @Test("A response that does not match the stored piece causes a load of the whole")
     func mismatches() throws {
         let rests: [(Int, HeaderList)] = [
             (206, fields(("ETag", "\"2\""), ("Content-Range", "bytes 4-9/10"))),

@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test(
-        "Several ranges, other units and what cannot be read are none",
+        "Several ranges, other units and malformed text are refused",
         arguments: [
             "", "bytes", "bytes=", "bytes=-", "bytes=1-0", "bytes=0-1,3-4", "items=0-1", "bytes=a-b", "bytes=0-1x",
             "bytes 0-1", "bytes=--1", "bytes=+0-1",
         ])
     func refuses(_ text: String) { #expect(ByteRange(text) == nil) }
 
-    @Test("A range means bytes of the body, or none of them")
+    @Test("A range resolves to bytes of the body, or to none")
     func resolves() {
         #expect(ByteRange.bounds(first: 0, last: 4).resolved(length: 10) == 0..<5)
         #expect(ByteRange.bounds(first: 5, last: .max).resolved(length: 10) == 5..<10)
@@ -33,7 +33,7 @@ import Testing
         #expect(ByteRange.suffix(0).resolved(length: 10) == nil && ByteRange.suffix(5).resolved(length: 0) == nil)
     }
 
-    @Test("Content-Range has place and length")
+    @Test("Content-Range is read and written; malformed and conflicting values are refused")
     func contentRange() {
         #expect(ContentRange("bytes 0-4/10") == ContentRange(range: 0..<5, length: 10))
         #expect(ContentRange("bytes 0-4/*") == ContentRange(range: 0..<5, length: nil))
@@ -52,7 +52,7 @@ import Testing
         HeldBytes(status: status, fields: list, receivedBytes: bytes, isFinished: isFinished)
     }
 
-    @Test("A body that ended is whole; one that was cut holds its beginning")
+    @Test("A finished body is whole; a cut body holds its beginning")
     func whole() {
         #expect(held(200, HeaderList(), 10) == .complete(length: 10) && held(200, HeaderList(), 0)?.isComplete == true)
         let cut = held(200, fields(("Content-Length", "10")), 4, false)
@@ -61,7 +61,7 @@ import Testing
         #expect(held(200, HeaderList(), 0, false) == nil)
     }
 
-    @Test("A piece holds what came of it; one that is longer than it says is of no use")
+    @Test("A piece holds the bytes received; one longer than its range is refused")
     func piece() {
         let list = fields(("Content-Range", "bytes 4-9/10"))
         #expect(held(206, list, 6)?.pieces == [4..<10] && held(206, list, 5, false)?.pieces == [4..<9])
@@ -70,7 +70,7 @@ import Testing
         #expect(held(206, fields(("Content-Range", "bytes 0-9/10")), 10)?.isComplete == true)
     }
 
-    @Test("Pieces grow together, and it is known what is missing")
+    @Test("Pieces are joined, and the missing range is computed")
     func joins() throws {
         let first = try #require(held(206, fields(("Content-Range", "bytes 0-1/10")), 2))
         #expect(first.missing == .bounds(first: 2, last: nil))
@@ -94,7 +94,7 @@ import Testing
         #expect(held.adding(1..<2, length: nil)?.pieces.count == HeldBytes.maximumPieces - 1)
     }
 
-    @Test("Held bytes are read back from their text, and only from it")
+    @Test("Held bytes are read back from their text; other text is refused")
     func text() throws {
         let list = fields(("Content-Range", "bytes 0-3/10"))
         let two = try #require(held(206, list, 4)?.adding(8..<10, length: nil))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("Joined pieces are the union of their bytes, in whatever order they come")
+    @Test("Joined pieces are the union of their bytes, in any order")
     func union() throws {
         var generator = SeededGenerator(seed: 206)
         for _ in 0..<500 {

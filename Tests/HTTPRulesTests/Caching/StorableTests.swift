@@ -11,7 +11,7 @@ import Testing
 
     private func control(_ value: String) -> HeaderList { fields(("Cache-Control", value)) }
 
-    @Test("A response to GET is stored where its status or a directive permits it")
+    @Test("A response to GET is stored if its status or a directive permits it")
     func permitted() {
         #expect(refusal() == nil && refusal(404) == nil)
         #expect(refusal(302) == .noPermission && refusal(503) == .noPermission)
@@ -20,7 +20,7 @@ import Testing
         #expect(refusal(200, HeaderList(), to: get(fields(("Authorization", "Basic x")))) == nil)
     }
 
-    @Test("no-store forbids it, of either side; must-understand beats it for statuses that are known")
+    @Test("no-store of either side forbids storing; must-understand overrides it for known statuses")
     func noStore() {
         #expect(refusal(200, control("no-store, max-age=5")) == .responseNoStore)
         #expect(refusal(to: get(control("no-store"))) == .requestNoStore)
@@ -29,7 +29,7 @@ import Testing
         #expect(refusal(599, control("no-store, must-understand, max-age=5")) == .status)
     }
 
-    @Test("Interim responses, those to conditions and ranges, and Vary: * are not stored")
+    @Test("Interim responses, 304, 412, 416, unknown statuses and Vary: * are not stored")
     func never() {
         #expect(refusal(103, control("max-age=5")) == .status && refusal(304) == .status)
         #expect(refusal(412, control("max-age=5")) == .status && refusal(416, control("max-age=5")) == .status)
@@ -37,14 +37,14 @@ import Testing
         #expect(refusal(200, fields(("Vary", "a, *"))) == .vary)
     }
 
-    @Test("Pieces are stored where they have one place")
+    @Test("A partial response is stored if it has one valid range")
     func pieces() {
         #expect(refusal(206, fields(("Content-Range", "bytes 0-4/10"))) == nil)
         #expect(refusal(206, fields(("Content-Type", "multipart/byteranges; boundary=x"))) == .range)
         #expect(refusal(206, fields(("Content-Range", "bytes 0-4/3"))) == .range)
     }
 
-    @Test("Of other methods only a POST is stored that is fresh and says that it is the URL's content")
+    @Test("Of other methods only a fresh POST that declares itself the URL's content is stored")
     func methods() {
         let post = CacheRequest(method: "POST", fields: HeaderList())
         #expect(refusal(200, control("max-age=5"), to: post) == .method)
@@ -56,7 +56,7 @@ import Testing
         #expect(refusal(200, control("max-age=5"), to: CacheRequest(method: "HEAD", fields: HeaderList())) == .method)
     }
 
-    @Test("Fields of one connection are not stored, and Connection takes none away that the store reads")
+    @Test("Fields of one connection are not stored, but Connection cannot remove a field that the store reads")
     func hopByHop() {
         let all = fields(
             ("Connection", "a, cache-control"), ("a", "1"), ("Cache-Control", "no-cache"), ("Keep-Alive", "1"),
@@ -66,7 +66,7 @@ import Testing
         #expect(StoredFields.storable(of: all) == kept)
     }
 
-    @Test("Unsafe methods that succeed make the URL wrong, and what Location and Content-Location name")
+    @Test("A successful unsafe method invalidates the URL and the targets of Location and Content-Location")
     func invalidation() {
         let list = fields(("Location", "/a"), ("Content-Location", "b"))
         #expect(Invalidation(method: "POST", response: response(303, list))?.references == ["/a", "b"])

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "What is not written right says nothing",
+        "A malformed value gives no policy",
         arguments: [
             "", "includeSubDomains", "max-age", "max-age=", "max-age=-1", "max-age=1.0", "max-age=a",
             "max-age=1; max-age=2", "max-age=1; x; X", "max-age=1; includeSubDomains=1", "max-age=1 includeSubDomains",
@@ -26,14 +26,14 @@ import Testing
         ])
     func refuses(_ value: String) { #expect(StrictTransport(value) == nil) }
 
-    @Test("Of several fields the first counts")
+    @Test("The first of several fields counts")
     func first() {
         let list = fields(("Strict-Transport-Security", "max-age=1"), ("strict-transport-security", "max-age=2"))
         #expect(StrictTransport(list)?.maxAge == .seconds(1))
         #expect(StrictTransport(HeaderList()) == nil)
     }
 
-    @Test("A host covers itself, and those below it where it says so")
+    @Test("A host covers itself, and its subdomains if it includes them")
     func covers() {
         let known = ["example", "org"]
         #expect(StrictTransport.covers(known, includesSubdomains: false, host: known))

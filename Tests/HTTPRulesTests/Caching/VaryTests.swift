@@ -7,7 +7,7 @@ import Testing
         SelectingFields(Vary(fields(("Vary", vary))), request: one)?.fits(other) ?? false
     }
 
-    @Test("Names are read in any case, each once, sorted; a star anywhere, or what cannot be read, selects nothing")
+    @Test("Names are read in any letter case, once each, sorted; a star or an unreadable name varies on everything")
     func names() {
         #expect(Vary(fields(("Vary", "B, a"), ("vary", ", A"))) == .fields(["a", "b"]))
         #expect(Vary(HeaderList()) == .fields([]) && Vary(fields(("Vary", ""))) == .fields([]))
@@ -18,7 +18,7 @@ import Testing
         #expect(Vary(fields(("Vary", many))) == .everything)
     }
 
-    @Test("A request fits that has the same fields, joined and without spaces around commas")
+    @Test("A request matches if it has the same fields, joined and without spaces around commas")
     func matching() {
         #expect(fits("Foo", fields(("foo", "1, 2")), fields(("Foo", "1"), ("FOO", "2"))))
         #expect(fits("Foo", fields(("foo", "1,2")), fields(("Foo", " 1 , 2 "))))
@@ -28,7 +28,7 @@ import Testing
         #expect(fits("Foo, Bar", fields(("foo", "1")), fields(("foo", "1"), ("other", "2"))))
     }
 
-    @Test("Languages and codings are the same in any order and case, with weights that say the same")
+    @Test("Languages and codings match in any order and letter case, with equal weights")
     func preferences() {
         for name in ["Accept-Language", "Accept-Encoding"] {
             func same(_ one: String, _ other: String) -> Bool {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("The text of selecting fields is read back, and differs for different ones")
+    @Test("The text of selecting fields is read back, and differs for different fields")
     func text() throws {
         let vary = Vary(fields(("Vary", "b, a")))
         let some = try #require(SelectingFields(vary, request: fields(("a", "1:+2 \u{E9}"))))

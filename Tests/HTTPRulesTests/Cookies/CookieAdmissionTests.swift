@@ -2,14 +2,14 @@ import HTTPRules
 import Testing
 
 @Suite struct CookieAdmissionTests {
-    /// The reason for which a line is not taken from an answer; nil where it is.
+    /// Returns the reason for which a line is refused; `nil` if it is accepted.
     private func reason(_ line: String, from url: String = "https://www.example.com/x/y") throws -> String? {
         var jar = CookieJar()
         return jar.put(line, try CookieContext(url)).reason
     }
 
     @Test(
-        "A domain is the host's or above it, and no public suffix",
+        "A domain must be the host or a parent domain of it, and not a public suffix",
         arguments: [
             ("example.com", nil), (".www.example.com", nil), ("WWW.example.com", nil), ("com", "public_suffix"),
             ("other.com", "domain"), ("a.www.example.com", "domain"), ("ample.com", "domain"),
@@ -18,7 +18,7 @@ import Testing
         ] as [(String, String?)]) func domains(domain: String, expected: String?) throws
     { #expect(try reason("a=b; Domain=\(domain)") == expected) }
 
-    @Test("A public suffix and an address may set cookies for themselves alone") func suffixHosts() throws {
+    @Test("A public suffix or an address may set cookies only for itself") func suffixHosts() throws {
         var jar = CookieJar()
         for host in ["co.uk", "127.0.0.1", "[::1]", "localhost", "unknown"] {
             let domain = host.hasPrefix("[") ? "a=b" : "a=b; Domain=\(host)"
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "A prefix is a promise, in any case",
+        "A name prefix requires its attributes, in any letter case",
         arguments: [
             ("__Secure-a=b", "prefix"), ("__secure-a=b; Secure", nil), ("__Host-a=b; Secure", "prefix"),
             ("__Host-a=b; Secure; Path=/", nil), ("__HOST-a=b; Path=/", "prefix"),
@@ -45,18 +45,18 @@ import Testing
         ] as [(String, String?)]) func prefixes(line: String, expected: String?) throws
     { #expect(try reason(line) == expected, "\(line)") }
 
-    @Test("A host's prefix needs its path to be said, also where it is the default") func hostPath() throws {
+    @Test("The prefix __Host- requires an explicit path, even if it is the default") func hostPath() throws {
         #expect(try reason("__Host-a=b; Secure", from: "https://example.com/") == "prefix")
     }
 
-    @Test("Secure needs a secure connection, SameSite=None needs Secure") func secure() throws {
+    @Test("Secure requires a secure connection; SameSite=None and Partitioned require Secure") func secure() throws {
         #expect(try reason("a=b; Secure", from: "http://example.com/") == "secure")
         #expect(try reason("a=b; SameSite=None") == "secure")
         #expect(try reason("a=b; SameSite=None; Secure") == nil)
         #expect(try reason("a=b; Partitioned") == "secure")
     }
 
-    @Test("An insecure connection hides no Secure cookie") func leaveSecureAlone() throws {
+    @Test("An insecure connection cannot set a cookie that hides a Secure one") func leaveSecureAlone() throws {
         var jar = CookieJar()
         jar.put("a=1; Secure; Path=/login; Domain=example.com", try CookieContext("https://www.example.com/"))
         let insecure = try CookieContext("http://www.example.com/")
@@ -82,7 +82,7 @@ import Testing
         #expect(jar.header(context) == "a=1")
     }
 
-    @Test("Another site's request sets cookies that go everywhere; where somebody follows a link, all") func sameSite()
+    @Test("A cross-site request sets only SameSite=None cookies; a navigation sets all") func sameSite()
         throws
     {
         var jar = CookieJar()
@@ -97,7 +97,7 @@ import Testing
         #expect(jar.put("a=b; SameSite=Strict", link.script).reason == "same_site")
     }
 
-    @Test("Lines that are no cookies are refused") func invalid() throws {
+    @Test("Malformed and oversized lines are refused") func invalid() throws {
         #expect(try reason("a=b\u{1}") == "invalid")
         #expect(try reason("=") == "invalid")
         #expect(try reason("a=\(String(repeating: "b", count: 4096))") == "too_large")
@@ -105,7 +105,7 @@ import Testing
         #expect(try reason("a=b", from: path) == "too_large" && reason("a=b; Path=/", from: path) == nil)
     }
 
-    @Test("A cookie that no line made keeps the same rules") func structured() throws {
+    @Test("A cookie that is set without a line follows the same rules") func structured() throws {
         var jar = CookieJar()
         let base = Cookie(name: [0x61], value: [0x62], host: try Host("example.com"), created: now)
         func reason(_ change: (inout Cookie) throws -> Void) throws -> String? {

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 @Suite struct CookieDateTests {
-    /// The date that a text says, in the one form.
+    /// Returns the date in a text, in canonical form; `nil` if there is none.
     private func date(_ text: String) -> String? { CookieDate.read(Array(text.utf8)).map { CookieDate.write($0) } }
 
     @Test(
-        "A date is read in any order",
+        "The parts of a date are read in any order",
         arguments: [
             "Fri, 07 Aug 2026 08:04:19 GMT", "7-Aug-26 8:4:19", "08:04:19 2026 aug 7", "AUGUST 07 2026 08:04:19.5 PST",
             "07 Aug 2026x 08:04:19x", "\t07;Aug/2026,08:04:19",
         ]) func orders(text: String)
     { #expect(date(text) == "Fri, 07 Aug 2026 08:04:19 GMT") }
 
-    @Test("Two digits of a year are of 1970 to 2069") func years() {
+    @Test("A two-digit year is in 1970 to 2069") func years() {
         #expect(date("1 Jan 70 0:0:0") == "Thu, 01 Jan 1970 00:00:00 GMT")
         #expect(date("1 Jan 99 0:0:0") == "Fri, 01 Jan 1999 00:00:00 GMT")
         #expect(date("1 Jan 69 0:0:0") == "Tue, 01 Jan 2069 00:00:00 GMT")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "What is no date is none",
+        "Text that is not a date is refused",
         arguments: [
             "", "Fri", "1 Jan 2026", "1 Jan 1:1:1", "Jan 2026 1:1:1", "32 Jan 2026 1:1:1", "0 Jan 2026 1:1:1",
             "1 Jan 1600 1:1:1",
@@ -34,7 +34,7 @@ import Testing
         ]) func noDates(text: String)
     { #expect(date(text) == nil) }
 
-    @Test("A leap day is read, and a date that is written is read again", arguments: 0..<10 as Range<UInt64>)
+    @Test("A leap day is read, and a written date is read back", arguments: 0..<10 as Range<UInt64>)
     func written(seed: UInt64) {
         #expect(date("29 Feb 2000 1:1:1") == "Tue, 29 Feb 2000 01:01:01 GMT")
         var random = SeededGenerator(seed: seed)
@@ -76,7 +76,7 @@ import Testing
         #expect(passed == count)
     }
 
-    /// The text behind the colon of a line of JSON; nil where it is `null`.
+    /// Returns the text after the colon of a line of JSON; `nil` for `null`.
     private static func value(_ line: Substring) -> String? {
         guard let start = line.firstRange(of: "\": \"")?.upperBound, let end = line.lastIndex(of: "\""), start <= end
         else { return nil }

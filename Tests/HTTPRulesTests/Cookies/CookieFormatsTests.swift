@@ -7,7 +7,7 @@ import Testing
         try #require(NetscapeCookieFile.read(Array(text.utf8), suffixes: suffixes, at: now))
     }
 
-    @Test("A Netscape file is read, with HttpOnly, with SameSite and with line ends of either kind") func netscape()
+    @Test("A Netscape file is read, with HttpOnly, SameSite and both kinds of line ends") func netscape()
         throws
     {
         let content = try read(
@@ -29,7 +29,7 @@ import Testing
         #expect(cookies[3].name.isEmpty && cookies[3].expires == now.after(400 * 86400))
     }
 
-    @Test("A line that is no cookie has its problem") func problems() throws {
+    @Test("Each malformed line is reported with its problem") func problems() throws {
         let content = try read(
             """
             a\tb
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("What is written is read again", arguments: 0..<20 as Range<UInt64>) func roundTrip(seed: UInt64) throws {
+    @Test("A written file is read back", arguments: 0..<20 as Range<UInt64>) func roundTrip(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let cookies = (0..<100).compactMap { _ in
             try? CookieAdmission.check(randomCookie(&random), suffixes: suffixes, at: now)
@@ -71,7 +71,7 @@ import Testing
         #expect(content.cookies == expected)
     }
 
-    @Test("Without the eighth column a file is as curl writes it") func sevenColumns() throws {
+    @Test("Without the eighth column a file has the format of curl") func sevenColumns() throws {
         var cookie = Cookie(name: [0x61], value: [0x62], host: try Host("example.com"), hostOnly: false, created: now)
         cookie.httpOnly = true
         cookie.sameSite = .lax
@@ -93,14 +93,14 @@ import Testing
         }
     }
 
-    @Test("A file of nothing but lines that are none is not read to its end") func manyProblems() throws {
+    @Test("Reading stops after 10,000 malformed lines; a file of 33 MiB is refused") func manyProblems() throws {
         let lines = Array(repeating: Array("x\n".utf8), count: 50_000).flatMap { $0 }
         let content = try #require(NetscapeCookieFile.read(lines, suffixes: suffixes, at: now))
         #expect(content.problems.count == 10_001 && content.problems[10_001] == .tooMany)
         #expect(NetscapeCookieFile.read(Array(repeating: 0x0A, count: 33 << 20), suffixes: suffixes, at: now) == nil)
     }
 
-    @Test("A script is in ASCII, escapes what could end it, and skips what it may not set") func script() throws {
+    @Test("A script is ASCII, escapes what could end it, and skips cookies that it cannot set") func script() throws {
         var cookies = [
             Cookie(
                 name: [0x61], value: Array("</script>\"\\\u{2028}é😀'&".utf8), host: try Host("example.com"),

@@ -2,7 +2,7 @@ import HTTPRules
 import Testing
 
 @Suite struct CookieJarTests {
-    @Test("A cookie of the same key is replaced, and keeps when it was set and what its owner decided")
+    @Test("A cookie that replaces one of the same key keeps the creation time and the owner's settings")
     func replacement() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
@@ -16,7 +16,7 @@ import Testing
         #expect(stored.persist && stored.pin && stored.secure && jar.count == 1)
     }
 
-    @Test("A line with an end in the past removes the cookie") func removal() throws {
+    @Test("A line with an expiry in the past removes the cookie") func removal() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("a=1", context)
@@ -27,7 +27,7 @@ import Testing
         #expect(jar.count == 0 && jar.all.isEmpty)
     }
 
-    @Test("A cookie that has ended is not sent, and goes") func expiry() throws {
+    @Test("An expired cookie is not sent, and is removed") func expiry() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("a=1; Max-Age=60", context)
@@ -42,7 +42,7 @@ import Testing
             } == true)
     }
 
-    @Test("A clock that is set back or far ahead harms nothing") func clocks() throws {
+    @Test("A clock that is set back or far ahead causes no trap") func clocks() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         for seconds in [Int64.max, 0, .min, -5_000_000_000, 10_000_000_000] {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Of too many of a domain those go first that are insecure, then those that were not used for long")
+    @Test("Over the domain's limit, insecure cookies are removed first, then the least recently used")
     func domainLimit() throws {
         var jar = CookieJar(suffixes: suffixes, limits: CookieLimits(domainCookies: 3, allCookies: 100))
         let context = try CookieContext("https://example.com/")
@@ -70,7 +70,7 @@ import Testing
         #expect(jar.count == 4)
     }
 
-    @Test("There are at most 180 cookies of a domain and 3,300 in all") func limits() throws {
+    @Test("A jar holds at most 180 cookies of a domain and 3,300 in all") func limits() throws {
         var jar = CookieJar()
         for domain in 0..<19 {
             for index in 0..<(domain == 18 ? 65 : domain == 0 ? 183 : 180) {
@@ -83,7 +83,7 @@ import Testing
         #expect(jar.all.filter { $0.cookie.created == now.after(1) }.count == 180)
     }
 
-    @Test("Pinned cookies go last") func pinned() throws {
+    @Test("Pinned cookies are removed last") func pinned() throws {
         var jar = CookieJar(suffixes: suffixes, limits: CookieLimits(domainCookies: 1, allCookies: 1))
         var cookie = Cookie(name: [0x61], value: [], host: try Host("example.com"), created: now)
         cookie.pin = true
@@ -92,7 +92,7 @@ import Testing
         #expect(jar.all.map(\.cookie.name) == [[0x61]])
     }
 
-    @Test("An equal cookie is no change, and neither is a use") func versions() throws {
+    @Test("Setting an equal cookie is no change, and neither is sending it") func versions() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("a=1", context)
@@ -104,7 +104,7 @@ import Testing
         #expect(jar.all[0].cookie.accessed == now.after(6))
     }
 
-    @Test("A change says what it was, and a version that is not known is none") func feed() throws {
+    @Test("The feed lists each change, and is nil for an unknown version") func feed() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("a=1", context)
@@ -117,7 +117,7 @@ import Testing
         #expect(jar.changes(since: 4) == nil && jar.changes(since: .max) == nil)
     }
 
-    @Test("What is meant is deleted, such as what was set after a time") func deleted() throws {
+    @Test("Deletion by a condition removes the matching cookies") func deleted() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("a=1", context)
@@ -127,7 +127,7 @@ import Testing
         #expect(jar.header(context) == "a=1" && jar.changes(since: 3)?.count == 2)
     }
 
-    @Test("Removals are remembered up to a bound") func bound() throws {
+    @Test("Removals are recorded up to a limit") func bound() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         let key = Cookie.Key(host: context.url.host, hostOnly: true, path: "/", name: [0x61])
@@ -140,7 +140,7 @@ import Testing
         #expect(jar.changes(since: jar.version - 20_001) == nil)
     }
 
-    @Test("A jar begins with what was kept, in its order and with its versions") func restored() throws {
+    @Test("A restored jar keeps the order and the versions of the stored cookies") func restored() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("b=1", context)
@@ -153,7 +153,7 @@ import Testing
         #expect(other.changes(since: 7)?.map(\.version) == [8])
     }
 
-    @Test("Each line of an answer has its outcome") func outcomes() throws {
+    @Test("Each line of a response has its own outcome") func outcomes() throws {
         var jar = CookieJar()
         let lines = ["a=1", "b=1; Domain=com", "a=2"].map { Array($0.utf8) }
         let outcomes = jar.put(lines, in: try CookieContext("https://example.com/"), at: now)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct CookieMatchTests {
     @Test(
-        "A path matches the same path and what is below it",
+        "A path matches the same path and the paths below it",
         arguments: [
             ("/", "/", true), ("/x", "/", true), ("/x", "/x", true), ("/x/", "/x", true), ("/x/y", "/x", true),
             ("/x/y", "/x/", true),
@@ -16,7 +16,7 @@ import Testing
         arguments: [("/", "/"), ("/x", "/"), ("/x/", "/x"), ("/x/y", "/x"), ("/x/y/", "/x/y"), ("//", "/"), ("", "/")])
     func defaultPath(path: String, expected: String) { #expect(CookieMatch.defaultPath(of: path) == expected) }
 
-    @Test("A domain matches itself and names below, an address itself alone") func domains() throws {
+    @Test("A domain matches itself and the names below it; an address matches itself") func domains() throws {
         #expect(try CookieMatch.domainMatches(Host("a.example.com"), Host("example.com")))
         #expect(try CookieMatch.domainMatches(Host("example.com"), Host("example.com")))
         #expect(try !CookieMatch.domainMatches(Host("xexample.com"), Host("example.com")))
@@ -24,7 +24,7 @@ import Testing
         #expect(try CookieMatch.domainMatches(Host("1.2.3.4"), Host("1.2.3.4")))
     }
 
-    @Test("Secure cookies go over https, and to this machine where it is trusted") func secure() throws {
+    @Test("Secure cookies are sent over https, and to loopback hosts if these are trusted") func secure() throws {
         var jar = CookieJar()
         jar.put("a=b; Secure", try CookieContext("https://example.com/"))
         #expect(try jar.header(CookieContext("http://example.com/")) == "")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("Scripts see no HttpOnly cookies") func scripts() throws {
+    @Test("Scripts receive no HttpOnly cookies") func scripts() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("a=b; HttpOnly", context)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "To requests of other sites go SameSite=None cookies, and Lax ones where somebody follows a link",
+        "A cross-site request carries SameSite=None cookies; a followed link also carries Lax and unset ones",
         arguments: [
             ("https://www.example.com/", false, "GET", "u=1; n=1; l=1; s=1"),
             ("https://evil.example/", false, "GET", "n=1"),
@@ -70,7 +70,7 @@ import Testing
         #expect(jar.header(own) == "u=1; n=1; l=1; s=1")
     }
 
-    @Test("A partitioned cookie goes along under its own top-level site alone") func partitions() throws {
+    @Test("A partitioned cookie is sent only under its own top-level site") func partitions() throws {
         var jar = CookieJar()
         let a = try CookieContext("https://embedded.example/", from: "https://a.example/")
         let b = try CookieContext("https://embedded.example/", from: "https://b.example/")
@@ -82,7 +82,7 @@ import Testing
         #expect(jar.put("r=1; SameSite=None; Partitioned", a).reason == "secure")
     }
 
-    @Test("Longer paths stand first, then earlier cookies") func order() throws {
+    @Test("Cookies with longer paths come first, then earlier ones") func order() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/x/y")
         jar.put("a=1; Path=/", context, at: now)
@@ -101,7 +101,7 @@ import Testing
         #expect(CookieMatch.goes(cookie, to: scope, at: now))
     }
 
-    @Test("A cookie without a name is its value alone in the header") func nameless() throws {
+    @Test("A cookie without a name appears in the header as its value alone") func nameless() throws {
         var jar = CookieJar()
         let context = try CookieContext("https://example.com/")
         jar.put("v", context)

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "A jar and a naive store agree over thousands of operations, and so does who follows its changes",
+        "A jar agrees with a naive store over 3,000 operations, and its content with its feed of changes",
         arguments: 0..<12 as Range<UInt64>)
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// The cookie without the time of its use, which is no change.
+    /// Returns the cookie without the time of its last use, which is not a change.
     private func plain(_ cookie: Cookie) -> Cookie {
         var cookie = cookie
         cookie.accessed = cookie.created

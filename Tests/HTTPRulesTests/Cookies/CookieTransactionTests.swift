@@ -2,20 +2,20 @@ import HTTPRules
 import TestSupport
 import Testing
 
-@Suite("Changes of a jar that are made together")
+@Suite("Transactions of a cookie jar")
 struct CookieTransactionTests {
     private struct GivenUp: Error {}
 
     private static let limits = CookieLimits(domainCookies: 4, allCookies: 12)
 
-    /// A jar with some cookies, of which more were set than it holds.
+    /// Returns a jar after more random changes than it can hold.
     private func jar(_ generator: inout SeededGenerator) throws -> CookieJar {
         var jar = CookieJar(suffixes: try #require(PublicSuffixList()), limits: Self.limits)
         for step in 0..<40 { change(&jar, at: Int64(step), &generator) }
         return jar
     }
 
-    /// Does something at random.
+    /// Makes one random change.
     private func change(_ jar: inout CookieJar, at second: Int64, _ generator: inout SeededGenerator) {
         let now = UnixTime(seconds: 1_800_000_000 + second)
         let host = "h\(Int.random(in: 0..<6, using: &generator)).example"
@@ -37,7 +37,7 @@ struct CookieTransactionTests {
         }
     }
 
-    /// All that can be seen of a jar.
+    /// Returns the whole observable state of a jar.
     private func state(_ jar: CookieJar) -> [CookieChange] {
         (jar.changes(since: jar.forgotten) ?? [])
             + jar.all.sorted { $0.version < $1.version }.map {
@@ -45,12 +45,12 @@ struct CookieTransactionTests {
             }
     }
 
-    @Test("Where they are given up nothing has changed, and later ones do what they would have done", arguments: 0..<60)
+    @Test("A failed transaction changes nothing, and does not affect later changes", arguments: 0..<60)
     func givenUp(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var jar = try jar(&generator)
         let before = jar
-        // Uses of cookies are not undone, and so none are made.
+        // Uses of cookies are not undone, so this transaction makes none.
         #expect(throws: GivenUp.self) {
             try jar.transaction { jar throws(GivenUp) in
                 for index in 0..<8 {
@@ -72,12 +72,12 @@ struct CookieTransactionTests {
             change(&jar, at: step, &generator)
             change(&other, at: step, &same)
         }
-        // Those that end together go in no order.
+        // Cookies that expire at the same time are removed in no particular order.
         let isAlike = Set(jar.all) == Set(other.all) && jar.version == other.version
         #expect(isAlike)
     }
 
-    @Test("What has changed is what the feed has", arguments: 0..<60)
+    @Test("The changes that a transaction returns are those of the feed", arguments: 0..<60)
     func changes(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var jar = try jar(&generator)
@@ -91,7 +91,7 @@ struct CookieTransactionTests {
         }
     }
 
-    @Test("Cookies that were used stay longer, also where many have come and gone since the jar was full")
+    @Test("Used cookies are kept longer, also after many others were added and removed")
     func order() throws {
         var jar = CookieJar(
             suffixes: try #require(PublicSuffixList()), limits: CookieLimits(domainCookies: 9, allCookies: 3))
@@ -111,7 +111,7 @@ struct CookieTransactionTests {
         try use("b.example", 10)
         try set("e.example", 11)
         #expect(hosts() == ["b.example", "d.example", "e.example"])
-        // The clock was set back: e was used before all others now.
+        // The clock was set back, so e is now the least recently used.
         try use("e.example", 2)
         try set("f.example", 12)
         #expect(hosts() == ["b.example", "d.example", "f.example"])

@@ -2,18 +2,18 @@ import HTTPRules
 import TestSupport
 import Testing
 
-/// The tests of http-state, of 2011, as far as the rules of today are theirs.
+/// The tests of http-state, from 2011. `misses` lists those that contradict the rules of today.
 @Suite(
     "The tests of http-state", .enabled(if: PublicSuite.httpState.isThere, "\(PublicSuite.httpState.missing)")
 ) struct HTTPStateSuiteTests {
-    /// The suite's dates are of 2019 and later, and it was last changed in 2017.
+    /// A time in 2017, when the suite was last changed. The suite's dates are of 2019 and later.
     private static let time = UnixTime(seconds: 1_500_000_000)
 
     private static let nameless =
         "a line without an equals sign, or with nothing in front of it, is a cookie without a name today"
     private static let control = "a control character refuses the line today, and cuts it in the test"
 
-    /// Why tests fail, by their names.
+    /// The reasons for which tests fail, by the names of the tests.
     private static let misses: [String: String] = {
         var misses: [String: String] = [
             "0028": "the expectation is damaged: it holds Set-Cookie lines; and \(nameless)",
@@ -45,8 +45,8 @@ import Testing
         #expect(files.count - failed.count == 195)
     }
 
-    /// Whether the cookies that a test's lines set are those that it expects at `Location`, or else at the result's
-    /// path.
+    /// Returns whether the cookies set by a test's lines match its expectation at `Location`, by default at the path
+    /// of the result.
     private func passes(_ name: String, _ bytes: [UInt8]) throws -> Bool {
         let url = try WebURL("http://home.example.org:8888/cookie-parser?\(name)")
         let lines = bytes.split(separator: UInt8(ascii: "\n"))

@@ -1,7 +1,7 @@
 import HTTPRules
 
-/// The rules of cookies written down once more, as plainly as they can be: an array, texts, and no index. It knows
-/// three public suffixes and no others.
+/// A second, naive implementation of the cookie rules: an array, strings, and no index. It contains only three public
+/// suffixes.
 struct NaiveCookieStore {
     struct Cookie: Hashable {
         var name, value, domain, path, partition: String
@@ -35,7 +35,7 @@ struct NaiveCookieStore {
 
     struct Request {
         var scheme, host, path: String
-        /// The site of the page that asks; nil where the user does.
+        /// The site of the page that sends the request; `nil` for a request of the user.
         var page: String?
         var isLink, isPost, isScript: Bool
     }
@@ -48,7 +48,7 @@ struct NaiveCookieStore {
 
     static func isAddress(_ host: String) -> Bool { host.split(separator: ".").allSatisfy { Int($0) != nil } }
 
-    /// The registrable domain, or the host.
+    /// Returns the registrable domain, or the host if there is none.
     static func registrable(_ host: String) -> String {
         if isAddress(host) || suffixes.contains(host) { return host }
         var labels = host.split(separator: ".")
@@ -95,7 +95,7 @@ struct NaiveCookieStore {
             if request.isScript, old.httpOnly, old.domain == domain, old.hostOnly == hostOnly, old.path == path {
                 return "http_only"
             }
-            // The cookies of a public suffix are hidden by nothing that is below it.
+            // A cookie below a public suffix does not hide a cookie of the suffix.
             guard Self.registrable(old.domain) == Self.registrable(domain) else { continue }
             if !isSecure, old.secure, Self.covers(old.domain, domain) || Self.covers(domain, old.domain),
                 Self.covers(path: old.path, path)
@@ -124,7 +124,7 @@ struct NaiveCookieStore {
         return nil
     }
 
-    /// Removes what is beyond a limit.
+    /// Removes the cookies beyond a limit.
     private mutating func shrink(_ limit: Int, _ counts: (Cookie) -> Bool) {
         let all = cookies.filter(counts).sorted {
             ($0.secure ? 1 : 0, $0.used, $0.created, $0.place) < ($1.secure ? 1 : 0, $1.used, $1.created, $1.place)

@@ -6,7 +6,7 @@ import Testing
     private func read(_ line: String) throws -> SetCookie { try SetCookie(line: Array(line.utf8)) }
 
     @Test(
-        "Name and value are around the first equals sign, without spaces at their ends",
+        "Name and value are split at the first equals sign and trimmed",
         arguments: [
             ("a=b", "a", "b"), (" a\t= b c ;x", "a", "b c"), ("a=", "a", ""), ("a", "", "a"), ("=a", "", "a"),
             ("a=b=c", "a", "b=c"),
@@ -17,7 +17,7 @@ import Testing
         #expect(cookie.name == Array(name.utf8) && cookie.value == Array(value.utf8))
     }
 
-    @Test("Attributes are read in any case, with spaces around") func attributes() throws {
+    @Test("Attributes are read in any letter case, with spaces around them") func attributes() throws {
         let cookie = try read(
             "a=b; SECURE = x;httponly;; Path= /x ;domain=.Example.COM;SameSite=STRICT; partitioned ;unknown=1")
         #expect(
@@ -36,12 +36,12 @@ import Testing
     }
 
     @Test(
-        "A domain that is no host is none",
+        "An invalid domain is unreadable",
         arguments: ["..a.b", "a..b", "a.b.", ".", "a b", "a.b:80", "\"a.b\"", "ü.b", "0x7f.1", "%41.b", "[::1"])
     func domains(text: String) throws { #expect(try read("a=b; Domain=\(text)").domain == .unreadable) }
 
     @Test(
-        "Max-Age is digits, and is cut where it is too large",
+        "Max-Age has digits only, and is limited if it is too large",
         arguments: [
             ("1", 1), ("-1", -1), ("0", 0), ("+1", nil), ("", nil), ("-", nil), ("1.5", nil), ("1 ", 1), ("0x1", nil),
             ("--1", nil),
@@ -50,7 +50,7 @@ import Testing
         ] as [(String, Int64?)]) func maxAge(text: String, expected: Int64?) throws
     { #expect(try read("a=b; Max-Age=\(text)").maxAge == expected) }
 
-    @Test("Max-Age beats Expires, and both end after 400 days at most") func ends() throws {
+    @Test("Max-Age takes precedence over Expires, and both end after 400 days at most") func ends() throws {
         let latest = now.after(400 * 86400)
         #expect(try read("a=b").end(at: now) == nil)
         #expect(try read("a=b; Max-Age=5; Expires=Thu, 01 Jan 1970 00:00:00 GMT").end(at: now) == now.after(5))
@@ -61,7 +61,7 @@ import Testing
         #expect(try read("a=b; Expires=never").end(at: now) == nil)
     }
 
-    @Test("The clock may say anything") func clocks() throws {
+    @Test("The end of a cookie is computed for any time of the clock") func clocks() throws {
         for seconds in [Int64.min, -1_000_000_000, 7_300_000_000, .max] {
             let line = try read("a=b; Max-Age=\(Int64.max)")
             #expect(try #require(line.end(at: UnixTime(seconds: seconds))).seconds >= seconds)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("A control character refuses the line, except for the tab") func controls() throws {
+    @Test("A control character other than the tab refuses the line") func controls() throws {
         for byte in (0...0x1F as ClosedRange<UInt8>) where byte != 9 {
             #expect(throws: CookieRefusal.self) {
                 try SetCookie(line: Array("a=b".utf8) + [byte] + Array("c; Path=/".utf8))
@@ -80,7 +80,7 @@ import Testing
         #expect(try read("a=b\tc").value == Array("b\tc".utf8))
     }
 
-    @Test("Neither name nor value is no cookie", arguments: ["", "=", " ", "; Path=/", " = ;x", ";"]) func empty(
+    @Test("A line needs a name or a value", arguments: ["", "=", " ", "; Path=/", " = ;x", ";"]) func empty(
         line: String
     ) {
         #expect(throws: CookieRefusal.self) { try SetCookie(line: Array(line.utf8)) }
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("Mutated lines never trap, and what is taken is within the bounds", arguments: 0..<20 as Range<UInt64>)
+    @Test("Mutated lines never trap, and accepted cookies are read back", arguments: 0..<20 as Range<UInt64>)
     func mutations(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let seeds = [
@@ -134,7 +134,7 @@ import Testing
             guard let line = try? SetCookie(line: bytes),
                 let cookie = try? CookieAdmission.admit(line, in: scope, at: now, beside: [])
             else { continue }
-            // A cookie that has ended is not stored; the line of any other says it again.
+            // An expired cookie is not stored. The line of any other is read as the same cookie.
             guard !cookie.isExpired(at: now) else { continue }
             let again = try SetCookie(line: SetCookie.line(of: cookie))
             var readAgain = try CookieAdmission.admit(again, in: scope, at: now, beside: [])
@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// A cookie of which most could be set by a line.
+/// Returns a random cookie. A line could set most of these cookies.
 func randomCookie(_ random: inout SeededGenerator) -> Cookie {
     let names = ["a", "", "__Host-a", "__Secure-b", "__Host-Http-c", "a b", "ä", "a\tb"]
     let values = ["", "b", "a=b", "\"x\"", "__Host-", "ü y"]

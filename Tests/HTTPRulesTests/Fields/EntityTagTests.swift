@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct EntityTagTests {
-    @Test("A tag has quotes, and may be weak")
+    @Test("An entity tag is quoted and may be weak")
     func reads() throws {
         let strong = try #require(EntityTag("\"a\\b\u{FC}\""))
         let weak = try #require(EntityTag("W/\"a\\b\u{FC}\""))
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "What is not written right is no tag",
+        "A malformed entity tag is refused",
         arguments: ["", "a", "\"a", "a\"", "w/\"a\"", "W\"a\"", "\"a\"b", "\"a b\"", "W/a", "\"a\"\"", "*"])
     func refuses(_ text: String) { #expect(EntityTag(text) == nil) }
 
@@ -25,7 +25,7 @@ import Testing
         #expect(try !strong.isWeaklyEqual(to: #require(EntityTag("\"2\""))))
     }
 
-    @Test("A list of tags goes over all lines; a comma in a tag separates nothing")
+    @Test("A list of tags spans all lines of the field; a comma in a tag does not separate")
     func lists() throws {
         let list = fields(("If-None-Match", "\"a,b\" , W/\"c\","), ("if-none-match", ",\"d\""))
         let tags = try #require(EntityTagList(named: "If-None-Match", in: list))
@@ -35,7 +35,7 @@ import Testing
         #expect(any == .any && any.contains(nil))
     }
 
-    @Test("A list with something else in it is none, nor is one of too many tags")
+    @Test("A list with a malformed member or with too many tags is refused")
     func brokenLists() {
         for value in ["a", "\"a\" \"b\"", "\"a\", *", "\"a\", b", "\"a\";q=1"] {
             #expect(EntityTagList(named: "If-None-Match", in: fields(("If-None-Match", value))) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct HTTPDateTests {
     @Test(
-        "All three forms name the same moment, in any case",
+        "All three date formats are read as the same moment, in any letter case",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
             "sUN, 06 nOV 1994 08:49:37 gmt", "MON, 06 Nov 1994 08:49:37 GMT", "Sun Nov 06 08:49:37 1994",
@@ -12,7 +12,7 @@ import Testing
     func forms(_ text: String) { #expect(HTTPDate.parse(text, now: november1994) == november1994) }
 
     @Test(
-        "What is in none of the three forms is no date",
+        "Text in none of the three formats is refused",
         arguments: [
             "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun,  06 Nov 1994 08:49:37 GMT",
@@ -25,7 +25,7 @@ import Testing
         ])
     func noDates(_ text: String) { #expect(HTTPDate.parse(text, now: november1994) == nil) }
 
-    @Test("A year of two digits is within 50 years of now, to the second")
+    @Test("A two-digit year is within 50 years of now, to the second")
     func twoDigits() throws {
         func year(_ text: String, now: String) throws -> String {
             let now = try #require(HTTPDate.parse(now, now: november1994))
@@ -40,7 +40,7 @@ import Testing
         #expect(try year("Sunday, 29-Feb-00 00:00:00 GMT", now: "Thu, 27 Nov 2060 00:00:00 GMT").contains("2000"))
     }
 
-    @Test("What is written is read as the same moment, for all years of four digits")
+    @Test("A formatted date is parsed as the same moment, for all years of four digits")
     func roundTrip() {
         var generator = SeededGenerator(seed: 9_110)
         let nameable: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
@@ -53,7 +53,7 @@ import Testing
         #expect(wrong == [])
     }
 
-    @Test("Known moments are written as others write them")
+    @Test("Known moments have the expected text")
     func known() {
         #expect(HTTPDate.format(november1994) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.format(UnixTime(seconds: 0)) == "Thu, 01 Jan 1970 00:00:00 GMT")
@@ -61,7 +61,7 @@ import Testing
         #expect(HTTPDate.format(UnixTime(seconds: -1)) == "Wed, 31 Dec 1969 23:59:59 GMT")
     }
 
-    @Test("Moments beyond four digits become the nearest that has them")
+    @Test("Moments outside the years 0000 to 9999 are formatted as the nearest one inside")
     func beyond() {
         #expect(HTTPDate.format(UnixTime(seconds: .max)) == "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(HTTPDate.format(UnixTime(seconds: .min)) == "Sat, 01 Jan 0000 00:00:00 GMT")

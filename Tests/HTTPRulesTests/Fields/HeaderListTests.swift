@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct HeaderListTests {
-    @Test("Fields keep their order and their duplicates, and are found without case")
+    @Test("Fields keep their order and duplicates, and are found in any letter case")
     func lookup() {
         let list = fields(("Accept", "a"), ("X-Other", "1"), ("ACCEPT", "b"))
         #expect(list.map(\.name) == ["Accept", "X-Other", "ACCEPT"])
@@ -19,7 +19,7 @@ import Testing
         #expect(fields(("Set-Cookie", "a=1"), ("set-cookie", "b=2")).combined(named: "Set-Cookie") == "a=1")
     }
 
-    @Test("A field that is set takes the place of the first of its name, and the others go")
+    @Test("Setting a field replaces the first of its name and removes the others")
     func set() throws {
         var list = fields(("a", "1"), ("b", "2"), ("A", "3"))
         list.set(try #require(HeaderField(name: "A", value: "4")))
@@ -30,24 +30,24 @@ import Testing
         #expect(list.map(\.name) == ["A", "c"])
     }
 
-    @Test("Names are tokens", arguments: ["", " ", "a b", "a:", "a\r", "ä", "(a)", "a\0", "a=b", "a,"])
+    @Test("A name must be a token", arguments: ["", " ", "a b", "a:", "a\r", "ä", "(a)", "a\0", "a=b", "a,"])
     func names(_ name: String) { #expect(HeaderField(name: name, value: "") == nil) }
 
     @Test(
-        "Values have no line ends and no NUL, and each scalar is a byte",
+        "A value with CR, LF, NUL or a scalar above U+00FF is refused",
         arguments: ["a\rb", "a\n", "\0", "\u{100}", "a\r\n b"])
     func values(_ value: String) { #expect(HeaderField(name: "a", value: value) == nil) }
 
-    @Test("Spaces and tabs at the ends of a value are left away")
+    @Test("Spaces and tabs at the ends of a value are removed")
     func trims() { #expect(HeaderField(name: "a", value: " \t b c\t ")?.value == "b c") }
 
-    @Test("Bytes are counted as they are on the wire")
+    @Test("The byte count is that of the fields on the wire")
     func counts() {
         #expect(fields(("ab", "cd"), ("e", "\u{FC}")).byteCount == 8 + 6)
         #expect(fields(("ab", "cd"), ("ab", "cd")).count == 2)
     }
 
-    @Test("Every byte becomes one scalar, and comes back")
+    @Test("Every byte is decoded to one scalar and encoded back")
     func isomorphic() {
         let all = (0...255).map { UInt8($0) }
         let text = FieldText.decode(all)
@@ -56,7 +56,7 @@ import Testing
         #expect(FieldText.encode("\u{100}") == nil)
     }
 
-    @Test("Fields are read back from their bytes")
+    @Test("Fields are read back from their bytes; malformed bytes are refused")
     func bytes() {
         let list = fields(("A", "b"), ("Set-Cookie", ""), ("a", "\u{FC}: \u{1}"))
         #expect(list.bytes.count == list.byteCount && HeaderList(bytes: list.bytes) == list)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("Members of a list are those of all lines, without empty ones, and a comma in quotes separates nothing")
+    @Test("Members of a list come from all lines, without empty ones; a quoted comma does not separate")
     func members() {
         let list = fields(("a", " b ,, \"c, d\" ,"), ("b", "x"), ("A", ",e"))
         #expect(list.members(named: "a") == ["b", "\"c, d\"", "e"])
@@ -77,7 +77,7 @@ import Testing
         #expect(FieldScanner.members(of: String(repeating: ",", count: 65_536)).isEmpty)
     }
 
-    @Test("Tokens, strings in quotes and parameters are read from left to right")
+    @Test("The scanner reads tokens, quoted strings and parameters from left to right")
     func scanner() {
         var scanner = FieldScanner("Text/html; Charset=\"a\\\"b\" ;q=0.5; ;x=")
         #expect(scanner.token() == "Text")

@@ -18,7 +18,7 @@ import Testing
         return hash.finish()
     }
 
-    @Test("Each function makes the known hash", arguments: [sha256, sha384, sha512])
+    @Test("Each algorithm produces the known hash", arguments: [sha256, sha384, sha512])
     func known(_ text: String) throws {
         let metadata = try IntegrityMetadata(text)
         #expect(metadata.matches(hash(metadata.algorithm, "abc")))
@@ -26,7 +26,7 @@ import Testing
         #expect(!metadata.matches(hash(metadata.algorithm, "abd")))
     }
 
-    @Test("SHA-384 is right over several blocks, and of nothing")
+    @Test("SHA-384 is right over several blocks and over no bytes")
     func sha384Vectors() throws {
         // FIPS 180-4's example of two blocks, and the hash of no bytes.
         let two =
@@ -42,7 +42,7 @@ import Testing
             ])
     }
 
-    @Test("The strongest function counts, and one of its hashes must fit")
+    @Test("Only the strongest algorithm counts, and one of its hashes must match")
     func strongest() throws {
         let wrong = "sha512-" + String(repeating: "A", count: 86) + "=="
         let metadata = try IntegrityMetadata("  \(Self.sha256) \(wrong)\t\(Self.sha512)?option  unknown-1234 ")
@@ -51,21 +51,21 @@ import Testing
         #expect(!(try IntegrityMetadata("\(Self.sha256) \(wrong)")).matches(hash(.sha512, "abc")))
     }
 
-    @Test("Names of functions are taken in any case, base 64 in both alphabets")
+    @Test("Algorithm names are read in any letter case, base 64 in both alphabets")
     func spelling() throws {
         let url = Self.sha256.dropFirst(6).split(separator: "+").joined(separator: "-")
             .split(separator: "/").joined(separator: "_")
         #expect(try IntegrityMetadata("SHA256\(url)") == IntegrityMetadata(Self.sha256))
     }
 
-    @Test("What names no hash is an error")
+    @Test("Text without a known hash is an error")
     func nothingKnown() {
         for text in ["", "md5-abcd", "sha1-====", " ? - "] {
             #expect(throws: IntegrityMetadata.Fault.nothingKnown) { try IntegrityMetadata(text) }
         }
     }
 
-    @Test("A hash that cannot be right is an error")
+    @Test("A malformed hash or one of wrong length is an error")
     func wrongHashes() {
         let longer = "sha384-\(Self.sha256.dropFirst(7))"
         let leftOver = "\(Self.sha256.dropLast(2))1="
@@ -76,7 +76,7 @@ import Testing
         for text in texts { #expect(throws: IntegrityMetadata.Fault.hash, "\(text)") { try IntegrityMetadata(text) } }
     }
 
-    @Test("More hashes than are read are an error")
+    @Test("More hashes than the maximum are an error")
     func tooMany() {
         let text = Array(repeating: Self.sha256, count: IntegrityMetadata.maximumHashes + 1).joined(separator: " ")
         #expect(throws: IntegrityMetadata.Fault.tooMany) { try IntegrityMetadata(text) }

@@ -1,5 +1,5 @@
-/* A plugin that misbehaves in one way, which a macro of the compiler selects: -DBEHAVIOUR_CrashInCall -DNAME='"CrashInCall"'. The
- * task hostile.NAME misbehaves, hostile.NAME.good answers with its options. ../README.md lists the ways. */
+/* A plugin with one kind of fault, which macros of the compiler select: -DBEHAVIOUR_CrashInCall -DNAME='"CrashInCall"'.
+ * The task hostile.NAME has the fault, hostile.NAME.good answers with its options. ../README.md lists the faults. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ static trestle_bytes text(const char *string) {
     return (trestle_bytes){.data = string, .size = strlen(string)};
 }
 
-/* A fault as the processor makes it, also where something has set a handler for it. */
+/* Ends the process with SIGSEGV, even if a handler is installed. */
 __attribute__((unused)) static void crash(void) {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
@@ -42,7 +42,7 @@ __attribute__((constructor)) static void construct(void) {
 
 #define GIGABYTE ((size_t)1 << 30)
 
-/* What nothing bounds before it is handed over. */
+/* Replies with a result whose size nothing limits before it reaches the host. */
 __attribute__((unused)) static void reply_a_gigabyte(trestle_call call) {
     char *line = malloc(GIGABYTE + 2);
     if (line == NULL) return;
@@ -52,7 +52,7 @@ __attribute__((unused)) static void reply_a_gigabyte(trestle_call call) {
     free(line);
 }
 
-/* The host process's end of the socket to the daemon is a descriptor as any other. */
+/* Writes to the host process's end of the daemon's socket, which is an ordinary descriptor. */
 __attribute__((unused)) static void write_a_gigabyte(trestle_call call) {
     const char *number = getenv("TRESTLE_PLUGIN_FD");
     const int out = number == NULL ? -1 : atoi(number);
@@ -73,7 +73,7 @@ __attribute__((unused)) static void write_a_gigabyte(trestle_call call) {
     }
 }
 
-/* As many as there are; a second call closes them. */
+/* Opens as many descriptors as possible. A second call closes them. */
 __attribute__((unused)) static void leak_descriptors(trestle_call call) {
     static int leaked[1 << 16], opened = 0;
     if (opened > 0) {
@@ -115,19 +115,19 @@ static void misbehave(const trestle_request *request) {
     if (pipe(gone) != 0) _exit(1);
     const pid_t child = fork();
     if (child == 0) {
-        /* Out of the group, where the options are "leave". */
+        /* Leaves the process group if the options are "leave". */
         if (request->options.size == strlen("\"leave\"")) setsid();
         close(gone[1]);
         for (;;) pause();
     }
-    /* Who exits before the child has left takes it along. */
+    /* An exit before the child has left the process group would end the child as well. */
     char nothing;
     close(gone[1]);
     while (read(gone[0], &nothing, 1) > 0) continue;
     char line[32];
     snprintf(line, sizeof line, "child %ld", (long)child);
     host->log(host, TRESTLE_LOG_NOTICE, text(line), 0);
-    /* As an answer, since a line of the log may not have left by the time of the exit. */
+    /* Replies as well, since the log line may not have been sent before the exit. */
     host->reply(host, call, text("\"forked\""));
     _exit(0);
 #elif defined(BEHAVIOUR_WritesOutput)
@@ -146,7 +146,7 @@ static void misbehave(const trestle_request *request) {
 #elif defined(BEHAVIOUR_BusyLoop)
     for (volatile unsigned n = 0;; n++) continue;
 #elif defined(BEHAVIOUR_NeverAnswers) || defined(BEHAVIOUR_IgnoresCancel)
-    /* Nothing. */
+    /* No answer. */
 #else
     host->reply(host, call, request->options);
 #endif

@@ -3,10 +3,10 @@ import TestSupport
 
 /// Programs that run as another user.
 enum AnotherUser {
-    /// Whether this process can make others run as another user, and talk to the daemon from there.
+    /// Whether this process can run programs as another user that call the daemon.
     static let isPossible = geteuid() == 0 && exists("/usr/bin/setpriv") && exists("/usr/bin/socat")
 
-    /// Sends lines as that user; returns what came.
+    /// Sends lines as the specified user. Returns the output.
     static func talk(_ lines: String, uid: Int = 65_534, to daemon: DaemonProcess) throws -> ProgramRun {
         try run(
             "/usr/bin/setpriv",

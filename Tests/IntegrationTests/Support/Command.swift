@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 
 extension DaemonHome {
-    /// Runs the command line against this daemon, to its end.
+    /// Runs the command line against this daemon and waits for its end.
     func trestle(_ arguments: String..., input: String = "") throws -> ProgramRun {
         try trestle(arguments, input: input)
     }
@@ -12,14 +12,14 @@ extension DaemonHome {
     }
 }
 
-/// A command of the command line that runs until it is asked to end; what it writes is read line by line.
+/// A command of the command line that runs until it is stopped. Its output is read line by line.
 final class Command {
     let process: SpawnedProcess
     private let lines: SocketLineReader
     private let output: Int32
     private let folder: TemporaryFolder
 
-    /// - Parameter environment: variables beside PATH: NAME=VALUE.
+    /// - Parameter environment: Variables in addition to PATH, as NAME=VALUE.
     init(_ home: DaemonHome, _ arguments: String..., environment: [String] = []) throws {
         folder = try TemporaryFolder()
         let ends = try connectedPair()
@@ -33,13 +33,13 @@ final class Command {
 
     deinit { close(output) }
 
-    /// What it has written to standard error.
+    /// The text that the command has written to standard error.
     var errors: String { contents(of: folder.file("errors")) }
 
-    /// The next line that it writes; nil at the end of its output.
+    /// Returns the next line of the output; `nil` at its end.
     func line() throws -> String? { try lines.line().map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Sends it a signal to end, and waits.
+    /// Sends the command a signal and waits for its end.
     func stop(_ signal: Int32 = SIGTERM) throws -> ProcessEnd {
         process.signal(signal)
         return try process.wait()

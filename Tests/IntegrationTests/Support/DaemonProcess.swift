@@ -2,29 +2,29 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The paths of a daemon, which outlive it: one may be started on them again.
+/// The paths of a daemon. They outlive it, so that another daemon can start with them.
 final class DaemonHome {
     let folder: TemporaryFolder
     var socketPath: String
     var statePath: String
-    /// The daemon's file: what lies beside it came with it.
+    /// The path of the daemon's program. Plugins beside it count as installed with the daemon.
     var program = Paths.program("trestled")
-    /// The flag for the log; nil: there is none, and the configuration decides.
+    /// The value of the flag for the log level; `nil` if the configuration determines the level.
     var logLevel: String? = "debug"
-    /// Flags beside those for socket, state and log.
+    /// Flags in addition to those for socket, state and log.
     var arguments: [String]
-    /// Variables of the environment, beside PATH: NAME=VALUE.
+    /// Environment variables in addition to PATH, as NAME=VALUE.
     var environment: [String]
 
     /// - Parameters:
-    ///   - configuration: what its configuration file says; empty: there is none.
-    ///   - pluginDirectory: where its plugins are; nil: beside the daemon, as they were built.
+    ///   - configuration: The content of the configuration file; empty for no file.
+    ///   - pluginDirectory: The directory of the plugins; `nil` for the built plugins beside the daemon.
     init(_ configuration: String = "", pluginDirectory: String? = nil, arguments: [String] = []) throws {
         folder = try TemporaryFolder()
         socketPath = folder.file("s")
         statePath = folder.file("state")
         self.arguments = arguments
-        // Also so that the machine's own configuration is not read.
+        // These also prevent that the configuration of the machine is read.
         environment = ["HOME=\(folder.path)", "CONFIGURATION_DIRECTORY=\(folder.path)"]
         if let pluginDirectory { self.arguments += ["--plugin-dir", pluginDirectory] }
         if !configuration.isEmpty { try folder.write(configuration, to: "trestled.toml") }
@@ -47,12 +47,12 @@ final class DaemonHome {
     }
 }
 
-/// A daemon of its own for one test.
+/// A daemon process for one test.
 final class DaemonProcess {
     let home: DaemonHome
     private let process: SpawnedProcess
 
-    /// Starts the daemon and does not wait for anything.
+    /// Starts the daemon without waiting until it is ready.
     init(in home: DaemonHome) throws {
         self.home = home
         process = try SpawnedProcess(
@@ -63,11 +63,11 @@ final class DaemonProcess {
     var pid: pid_t { process.pid }
     var log: String { home.log }
 
-    /// Waits until it takes connections.
+    /// Waits until the daemon accepts connections.
     func awaitReady() throws {
         let deadline = Deadline()
         while (try? home.connect()) == nil {
-            // Between two attempts its end is waited for: that is one event that may come instead.
+            // Between two attempts, waits briefly for the end of the process, which may occur instead.
             if process.hasEnded(within: 2) { throw TestFailure("the daemon ended: \(try process.wait())") }
             if deadline.isOver { throw TestFailure("the daemon does not get ready") }
         }
@@ -75,19 +75,19 @@ final class DaemonProcess {
 
     func connect() throws -> Wire { try home.connect() }
     func signal(_ number: Int32) { process.signal(number) }
-    /// Waits for its end.
+    /// Waits for the end of the process.
     func wait() throws -> ProcessEnd { try process.wait() }
     var hasEnded: Bool { process.hasEnded(within: 0) }
 
-    /// Asks it to end, and waits.
+    /// Sends SIGTERM and waits for the end of the process.
     func stop() throws -> ProcessEnd {
         signal(SIGTERM)
         return try wait()
     }
 }
 
-/// Runs `body` with a daemon that takes connections. One that still runs afterwards must end in order when it is asked
-/// to.
+/// Runs `body` with a daemon that accepts connections. A daemon that still runs afterwards must exit with 0 after
+/// SIGTERM.
 func withDaemon<R>(in home: DaemonHome, _ body: (DaemonProcess) throws -> R) throws -> R {
     let daemon = try DaemonProcess(in: home)
     do {
@@ -100,7 +100,7 @@ func withDaemon<R>(in home: DaemonHome, _ body: (DaemonProcess) throws -> R) thr
     }
 }
 
-/// The same with new paths.
+/// Runs `body` with a daemon in a new home.
 func withDaemon<R>(
     _ configuration: String = "", pluginDirectory: String? = nil, _ body: (DaemonProcess) throws -> R
 ) throws -> R {
@@ -108,7 +108,7 @@ func withDaemon<R>(
 }
 
 extension DaemonProcess {
-    /// How many descriptors it has open.
+    /// Returns the number of open descriptors of the daemon.
     func descriptorCount() throws -> Int {
         guard let directory = opendir("/proc/\(pid)/fd") else { throw TestFailure("/proc cannot be read") }
         defer { closedir(directory) }
@@ -117,7 +117,8 @@ extension DaemonProcess {
         return count
     }
 
-    /// Waits until it has no more open than so many, while a client's calls take turns of its loop.
+    /// Waits until the daemon has at most the specified number of open descriptors. Calls of `client` take turns of its
+    /// loop meanwhile.
     func awaitDescriptors(_ maximum: Int, _ client: Wire) throws {
         let deadline = Deadline()
         while try descriptorCount() > maximum {

@@ -1,14 +1,15 @@
 import Glibc
 import TestSupport
 
-/// A control group (cgroup v2) that looks as if systemd had delegated it to a unit. Everything in it ends with this.
+/// A control group (cgroup v2) that looks like one that systemd has delegated to a unit. Its `deinit` kills all
+/// processes in it.
 final class DelegatedGroup {
     let path: String
 
-    /// Whether this process may make one.
+    /// Whether this process can create a group.
     static let isPossible: Bool = (try? DelegatedGroup()).map { exists("\($0.path)/cgroup.kill") } ?? false
 
-    /// Below this process's own group.
+    /// Creates the group below the group of this process.
     init(isDelegated: Bool = true) throws {
         let mount = contents(of: "/proc/self/mountinfo").split(separator: "\n").first {
             $0.contains(" - cgroup2 ")
@@ -29,13 +30,13 @@ final class DelegatedGroup {
             fclose(file)
         }
         let deadline = Deadline()
-        // Nobody reports the end of a process that is no child.
+        // The end of a process that is not a child is not reported, so this polls.
         while members != [], !deadline.isOver { poll(nil, 0, 5) }
         for name in groups { rmdir("\(path)/\(name)") }
         rmdir(path)
     }
 
-    /// The names of the groups in it.
+    /// The names of the groups in this group.
     var groups: [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -53,17 +54,17 @@ final class DelegatedGroup {
         guard mkdir("\(path)/\(name)", 0o755) == 0 else { throw TestFailure("\(name) cannot be made") }
     }
 
-    /// The processes in one of its groups.
+    /// Returns the processes in one of the groups.
     func members(of group: String) -> [pid_t] {
         contents(of: "\(path)/\(group)/cgroup.procs").split(separator: "\n").compactMap { pid_t($0) }
     }
 
-    /// Whether any process is in it, or in a group of it.
+    /// One element if any process is in this group or in a group below it; empty otherwise.
     private var members: [Substring] {
         contents(of: "\(path)/cgroup.events").split(separator: "\n").filter { $0 == "populated 1" }
     }
 
-    /// A program that enters the group, or one within, and executes another in its place.
+    /// Writes a program that enters this group or a group in it, then executes another program. Returns its path.
     func entering(_ program: String, group: String = "", in folder: TemporaryFolder) throws -> String {
         let path = try folder.write(
             "#!/bin/sh\necho 0 > '\(path)/\(group)/cgroup.procs' && exec '\(program)' \"$@\"\n", to: "enter\(group)")

@@ -2,7 +2,7 @@ import BridgeJSON
 import Glibc
 import TestSupport
 
-/// A daemon, a session bus and a desktop presenter between them; and a client that has alerts shown.
+/// A daemon, a session bus, a desktop presenter between them, and a client that requests alerts.
 final class DesktopSession {
     let daemon: DaemonProcess
     let bus: SessionBusProcess
@@ -10,7 +10,7 @@ final class DesktopSession {
     let client: Wire
     private var lastID = 0
 
-    /// - Parameter ready: called while the presenter asks what the notification service can do.
+    /// - Parameter ready: Called while the presenter queries the capabilities of the notification service.
     init(_ daemon: DaemonProcess, _ bus: SessionBusProcess, whileStarting ready: () throws -> Void = {}) throws {
         self.daemon = daemon
         self.bus = bus
@@ -20,7 +20,7 @@ final class DesktopSession {
         try client.result("bridge.tasks") { $0["tasks"]?.arrayValue?.contains { $0["name"] == "ui.alert" } == true }
     }
 
-    /// Has an alert shown; its answer comes with this id.
+    /// Requests an alert. Returns the id of its callback.
     func alert(_ options: JSON) throws -> JSON {
         lastID += 1
         let id = JSON.string("alert \(lastID)")
@@ -28,7 +28,7 @@ final class DesktopSession {
         return id
     }
 
-    /// What the alert was answered, without its options: `button`, `presenter`, and `text` where there is one.
+    /// Returns the answer of an alert without its options: `button`, `presenter`, and `text` if present.
     func answer(_ id: JSON) throws -> JSON {
         let callback = try client.receive { $0["callbackId"] == id }
         guard let result = callback["result"] else { return callback["error"] ?? nil }
@@ -38,7 +38,7 @@ final class DesktopSession {
     }
 }
 
-/// Runs `body` with a desktop whose notification service is the test's.
+/// Runs `body` with a desktop whose notification service is controlled by the test.
 func withDesktop(
     capabilities: [String] = ["actions", "body"], _ body: (DesktopSession, FakeNotifications) throws -> Void
 ) throws {

@@ -2,9 +2,9 @@ import BridgeJSON
 import Glibc
 import TestSupport
 
-/// A real notification service, on a screen that nobody sees, and a hand for its buttons.
+/// A real notification service on a virtual screen, with methods that operate its buttons.
 final class Dunst {
-    /// Whether this machine has what it takes.
+    /// Whether this machine has the programs for it.
     static var isPossible: Bool {
         SessionBusProcess.isPossible && VirtualScreen.isPossible
             && ["dunst", "dunstctl", "busctl"].allSatisfy { exists("/usr/bin/\($0)") }
@@ -15,12 +15,12 @@ final class Dunst {
     private let folder: TemporaryFolder
     private let environment: [String]
 
-    /// Starts it, and waits until it is on the bus.
+    /// Starts the service and waits until it is on the bus.
     init(_ bus: SessionBusProcess) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen()
         environment = bus.environment + screen.environment + ["HOME=\(folder.path)"]
-        // What is asked to choose from its menu takes the line with the wanted text.
+        // The menu program selects the line with the wanted text.
         let menu = try folder.write("#!/bin/sh\nexec grep -m 1 -f \(folder.file("choice"))\n", to: "menu")
         chmod(menu, 0o755)
         let configuration = try folder.write("[global]\n    dmenu = \(menu)\n    markup = full\n", to: "dunstrc")
@@ -28,31 +28,31 @@ final class Dunst {
         try awaitShown(0)
     }
 
-    /// Waits until so many notifications are on the screen.
+    /// Waits until the specified number of notifications is on the screen.
     func awaitShown(_ count: Int) throws {
         let deadline = Deadline()
         while true {
             let run = try control("count", "displayed")
             if run.end == .exited(0), run.output == "\(count)\n" { return }
-            // Between two questions its end is waited for: that is one event that may come instead.
+            // Between two queries, waits briefly for the end of the process, which may occur instead.
             if process.hasEnded(within: 20) { throw TestFailure("dunst ended: \(try process.wait())") }
             if deadline.isOver { throw TestFailure("dunst never shows \(count): \(run.output)\(run.errors)") }
         }
     }
 
-    /// Chooses the button with that label from the menu of what is on the screen.
+    /// Selects the button with this label from the menu of the notifications on the screen.
     func press(_ label: String) throws {
         try folder.write("#\(label) \n", to: "choice")
         try must("context")
     }
 
-    /// Presses the only button there is.
+    /// Presses the only button.
     func press() throws { try must("action", "0") }
 
     /// Dismisses the newest notification.
     func dismiss() throws { try must("close") }
 
-    /// The body of the notification that was closed last, as it came.
+    /// Returns the body of the notification that was closed last, as it was received.
     func lastBody() throws -> JSON? {
         let history = try JSON(parsing: try control("history").output)
         return history["data"]?.arrayValue?.first?.arrayValue?.first?["body"]?["data"]

@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Calls of Echo with large options, numbered from 0, and the callbacks that they must get.
+/// Calls of Echo with large options, numbered from 0, and their expected callbacks.
 struct EchoFlood {
     let count: Int
     private let filling: String
 
-    /// 64 MiB in all, unless said otherwise.
+    /// 64 MiB in total by default.
     init(count: Int = 1_024, optionsBytes: Int = 64 * 1_024) {
         self.count = count
         filling = String(repeating: "0123456789abcdef", count: optionsBytes / 16)
@@ -23,7 +23,7 @@ struct EchoFlood {
     }
 }
 
-/// The sender of a flood: it offers as much as the socket takes, and knows where it is.
+/// The sender of a flood. It sends as much as the socket accepts, and tracks its position.
 struct Sender {
     let wire: Wire
     let flood: EchoFlood
@@ -37,7 +37,7 @@ struct Sender {
 
     var isDone: Bool { next == flood.count && line.isEmpty }
 
-    /// Sends until the socket is full, or everything is sent; returns the number of bytes that were taken.
+    /// Sends until the socket is full or everything is sent. Returns the number of bytes that were accepted.
     mutating func sendWhatFits() throws -> Int {
         var bytes = 0
         while !isDone {
@@ -53,13 +53,13 @@ struct Sender {
         return bytes
     }
 
-    /// How many calls were sent whole; nil where a part of one was sent.
+    /// The number of calls that were sent completely; `nil` if one was sent in part.
     var callsSent: Int? {
         if line.isEmpty { return next }
         return line.count == flood.call(next - 1).count ? next - 1 : nil
     }
 
-    /// Sends until the daemon reads no more: it has left off reading, and the socket is full.
+    /// Sends until the daemon has stopped reading and the socket is full.
     mutating func stuff(_ daemon: DaemonProcess, boundBytes: Int64) throws {
         let observer = try daemon.connect()
         let deadline = Deadline()
@@ -67,14 +67,15 @@ struct Sender {
         while true {
             let sentBytes = try sendWhatFits()
             if sentBytes == 0, queued > boundBytes { return }
-            // Answered while this one stuffs the daemon: nobody's full buffer delays another's call.
+            // The daemon answers this while its buffers are full: the full buffer of one session does not delay the
+            // calls of another.
             let sessions = try observer.result("bridge.sessions")["sessions"]?.arrayValue ?? []
             queued = sessions.compactMap { $0["queuedBytes"]?.int64Value }.max() ?? 0
             guard !isDone, !deadline.isOver else { throw TestFailure("the daemon reads on: \(queued) bytes wait") }
         }
     }
 
-    /// Sends the rest and reads everything; each call must get its own callback, in the order of the calls.
+    /// Sends the rest and reads everything. Each call must get its own callback, in the order of the calls.
     mutating func pump() throws {
         let deadline = Deadline()
         var answered = 0

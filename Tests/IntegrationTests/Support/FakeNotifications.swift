@@ -4,12 +4,12 @@ import TestSupport
 
 @testable import trestle
 
-/// A notification service that does what the test says, on the test's own thread: for what no real one can be made to
-/// do.
+/// A notification service that the test controls, on the thread of the test, for behaviour that a real service cannot
+/// be made to show.
 final class FakeNotifications {
-    /// What `Notify` asked for.
+    /// The arguments of a `Notify` call.
     struct Notification: Equatable {
-        /// The one whom signals about it are for.
+        /// The bus name that receives the signals about the notification.
         var presenter: String
         var number: UInt32
         var summary: String
@@ -26,7 +26,7 @@ final class FakeNotifications {
     private let bus: OpaquePointer
     private var lastNumber: UInt32 = 40
 
-    /// Joins the bus; takes the name of the notification service, unless it is only to be somebody.
+    /// Connects to the bus. Requests the name of the notification service if `named` is true.
     init(_ address: String, capabilities: [String] = ["actions", "body"], named: Bool = true) throws {
         self.capabilities = capabilities
         var bus: OpaquePointer?
@@ -44,17 +44,18 @@ final class FakeNotifications {
         if status < 0 { throw TestFailure("the fake service cannot \(what): \(String(cString: strerror(-status)))") }
     }
 
-    /// Gives up the name, as a service that ends.
+    /// Releases the name, like a service that ends.
     func leave() throws { try Self.check(sd_bus_release_name(bus, Self.name), "release the name") }
 
-    // MARK: What is asked of it
+    // MARK: Calls that it receives
 
-    /// Answers the question what it can do, which the presenter asks once.
+    /// Answers the query for capabilities, which the presenter makes once.
     func awaitQuestion() throws {
         try answer(try call("GetCapabilities"), [.strings(capabilities)])
     }
 
-    /// Shows what is to be shown. `beforehand` is called ahead of the answer, with the number that it will bear.
+    /// Receives a notification and answers the call. `beforehand` is called before the answer, with its number already
+    /// set.
     func show(beforehand: (Notification) throws -> Void = { _ in }) throws -> Notification {
         let call = try call("Notify")
         let message = try call.content()
@@ -72,7 +73,7 @@ final class FakeNotifications {
         return notification
     }
 
-    /// Waits until a notification is to be taken away, and does so.
+    /// Waits for the request to close a notification, and closes it.
     func awaitClosing() throws -> UInt32 {
         let call = try call("CloseNotification")
         guard case .uint32(let number)? = try call.content().body.first else { throw TestFailure("CloseNotification") }
@@ -81,7 +82,7 @@ final class FakeNotifications {
         return number
     }
 
-    /// The next call, which must be of that method.
+    /// Returns the next call, which must be of this method.
     private func call(_ method: String) throws -> MessageHandle {
         let deadline = Deadline()
         while true {
@@ -111,9 +112,9 @@ final class FakeNotifications {
         try Self.check(sd_bus_flush(bus), "answer")
     }
 
-    // MARK: What it says
+    // MARK: Signals that it sends
 
-    /// Says something of a notification, to everybody or to one.
+    /// Sends a signal about a notification to all receivers, or to one.
     func emit(_ signal: String, _ number: UInt32, _ value: BusValue, to receiver: String? = nil) throws {
         var message: OpaquePointer?
         try Self.check(sd_bus_message_new_signal(bus, &message, Self.path, Self.name, signal), "make a signal")
@@ -131,7 +132,7 @@ final class FakeNotifications {
         try emit("NotificationClosed", notification.number, .uint32(2))
     }
 
-    /// Dismisses a notification; 2, or another reason for its end.
+    /// Closes a notification for the given reason; 2 means that the user dismissed it.
     func close(_ notification: Notification, reason: UInt32 = 2) throws {
         try emit("NotificationClosed", notification.number, .uint32(reason))
     }

@@ -1,11 +1,11 @@
 import BridgeJSON
 import TestSupport
 
-/// A daemon that may ask a server on this machine, and that server.
+/// A daemon that may send requests to a server on this machine, and that server.
 enum FetchServer {
     /// - Parameters:
-    ///   - script: Of Tests/Support/http_script.py.
-    ///   - body: Gets the daemon's home, and the server's URL without a path.
+    ///   - script: A script for Tests/Support/http_script.py.
+    ///   - body: Called with the daemon's home and the server's URL without a path.
     static func with(_ script: JSON, _ body: (DaemonHome, _ base: String) throws -> Void) throws {
         let server = try HTTPScriptProcess(script.text)
         try withDaemon("[plugins.fetch]\nprivate_networks = [\"127.0.0.0/8\"]\n") { daemon in
@@ -13,7 +13,7 @@ enum FetchServer {
         }
     }
 
-    /// Steps of a script: a response with this body, and its length.
+    /// Returns steps of a script: a response with this body and its length.
     static func response(_ body: String, _ status: String = "200 OK", _ headers: String = "") -> JSON {
         // The server sends characters as bytes.
         let bytes = String(String.UnicodeScalarView(body.utf8.map { Unicode.Scalar($0) }))

@@ -5,8 +5,8 @@ import Testing
 /// Runs a daemon with libFixture.so as its only plugin.
 ///
 /// - Parameters:
-///   - isolation: Where the plugin runs: none, process.
-///   - body: Gets the plugin's folder, the daemon, and a client.
+///   - isolation: Where the plugin runs: none or process.
+///   - body: Called with the plugin's folder, the daemon and a client.
 func withFixture(_ isolation: String, _ body: (TemporaryFolder, DaemonProcess, Wire) throws -> Void) throws {
     let folder = try TemporaryFolder()
     #expect(symlink(Paths.program("libFixture.so"), folder.file("libFixture.so")) == 0)

@@ -12,7 +12,7 @@ enum Isolation: String, Sendable, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
     static let apart: [Isolation] = [.process, .pool]
 
-    /// What the configuration says of a plugin for that.
+    /// Returns the configuration of a plugin for this isolation.
     func section(_ plugin: String) -> String {
         switch self {
         case .process: ""
@@ -42,7 +42,7 @@ enum HostilePlugin: Sendable {
         }
     }
 
-    /// Puts it into a plugin directory.
+    /// Writes the plugin to a plugin directory.
     func put(into folder: TemporaryFolder) throws {
         switch self {
         case .process:
@@ -56,18 +56,18 @@ enum HostilePlugin: Sendable {
         }
     }
 
-    /// Puts a good library into a plugin directory.
+    /// Copies a valid library to a plugin directory.
     static func putGood(_ name: String, into folder: TemporaryFolder) throws {
         try copy(Paths.build + "/lib\(name)Plugin.so", to: folder, as: "lib\(name)Plugin.so", mode: 0o644)
     }
 
-    /// Puts the tests' own library in Swift into a plugin directory.
+    /// Copies the tests' own library in Swift to a plugin directory.
     static func putFixture(into folder: TemporaryFolder) throws {
         try copy(Paths.build + "/libFixture.so", to: folder, as: "libFixturePlugin.so", mode: 0o644)
     }
 
-    /// Puts the daemon into a plugin directory: what is in there has come with it, and is loaded by it directly. A
-    /// library from elsewhere would first be asked for its name in another process.
+    /// Copies the daemon to a plugin directory. Libraries in its directory count as installed with it, and it loads
+    /// them directly. A library from another directory must first send its name from another process.
     static func putDaemon(into folder: TemporaryFolder) throws -> String {
         for program in ["trestled", "trestle-plugin-host"] {
             try copy(Paths.program(program), to: folder, as: program, mode: 0o755)
@@ -83,8 +83,8 @@ enum HostilePlugin: Sendable {
 
     // MARK: In a daemon
 
-    /// Runs `body` with a daemon that has it, and Echo in the daemon's own process: that is to answer at the end, and
-    /// the daemon to stop in order.
+    /// Runs `body` with a daemon that has this plugin, and Echo in the daemon's own process. Afterwards Echo must
+    /// answer and the daemon must stop with status 0.
     func withDaemon<R>(
         in isolation: Isolation, _ configuration: String = "", _ body: (DaemonProcess, Wire) throws -> R
     ) throws -> R {
@@ -104,7 +104,7 @@ enum HostilePlugin: Sendable {
         }
     }
 
-    /// What the daemon says of it.
+    /// Returns the daemon's entry for this plugin.
     func status(_ client: Wire) throws -> JSON {
         let plugins = try client.result("bridge.plugins")["plugins"]?.arrayValue ?? []
         guard let own = plugins.first(where: { $0["path"]?.stringValue?.hasSuffix("/\(file)") == true }) else {
@@ -113,7 +113,7 @@ enum HostilePlugin: Sendable {
         return own
     }
 
-    /// That it runs where it is to run, and answers.
+    /// Expects that the plugin runs in the given isolation and answers.
     func expectRunning(in isolation: Isolation, _ client: Wire) throws {
         let status = try status(client)
         #expect(status["name"] == .string(name) && status["state"] == "running", "\(status)")
@@ -122,7 +122,7 @@ enum HostilePlugin: Sendable {
         #expect(try client.result("hostile.\(name).good", "before") == "before")
     }
 
-    /// That the daemon has refused it and says this of the reason.
+    /// Expects that the daemon has refused the plugin, with a reason that contains this text.
     func expectRefused(_ why: String, _ client: Wire) throws {
         let status = try status(client)
         #expect(status["state"] == "refused" && status["error"]?.stringValue?.contains(why) == true, "\(status)")
@@ -130,13 +130,13 @@ enum HostilePlugin: Sendable {
     }
 }
 
-/// A call of a bad task, and what is to come of it.
+/// A call of a hostile task, and its expected outcome.
 struct HostileCase: Sendable, CustomTestStringConvertible {
     enum End: Sendable {
         case error(String)
-        /// The plugin's process ends, and the error's data say that of it.
+        /// The plugin process ends, and the data of the error contain these members.
         case crashed(JSONObject)
-        /// The daemon ends its process, and the reason has that word.
+        /// The daemon kills the process, and the reason contains this text.
         case killed(String)
         case result(JSON)
         case satisfying(@Sendable (JSON) -> Bool)
@@ -146,21 +146,22 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     var end: End
     var options: JSON = [:]
     var timeoutMilliseconds = 300_000
-    /// How many answers come that nobody waits for.
+    /// The number of answers that the daemon drops.
     var dropped: Int64 = 0
 
     var name: String { plugin.name }
     var testDescription: String { name }
 
-    /// Pings are another test's affair: a busy machine may be slow to take what floods it.
+    /// A configuration without short ping timeouts, which other tests cover: a busy machine may be slow to read a
+    /// flood.
     static let withoutHaste = "plugin_timeout = \"1m\""
 
-    /// Calls it, and then its good task, while the neighbour is called too.
+    /// Calls the hostile task, then the plugin's valid task, and Echo in the meantime.
     func meet(in isolation: Isolation) throws {
         try plugin.withDaemon(in: isolation, Self.withoutHaste) { try meet(in: isolation, $0, $1) }
     }
 
-    /// The same in a daemon that is there.
+    /// Does the same in a running daemon.
     func meet(in isolation: Isolation, _ daemon: DaemonProcess, _ client: Wire) throws {
         try plugin.expectRunning(in: isolation, client)
         let timeout = JSON.number(JSONNumber(timeoutMilliseconds))
@@ -204,37 +205,37 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The most memory that a process has had so far, in bytes.
+/// Returns the peak resident memory of a process in bytes.
 func maximumResidentBytes(of pid: pid_t) -> Int {
     let line = contents(of: "/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     return (kilobytes ?? .max / 1_024) * 1_024
 }
 
-/// The processes that have a file mapped, such as a library.
+/// Returns the processes that have a file mapped, such as a library.
 func processes(mapping file: String) throws -> Set<pid_t> {
     let found = try run("/bin/sh", ["-c", "grep -ls '\(file)$' /proc/[0-9]*/maps"]).output
     return Set(found.split(separator: "\n").compactMap { pid_t($0.split(separator: "/")[1]) })
 }
 
-/// The processes that another one has started.
+/// Returns the processes that a process has started.
 func children(of pid: pid_t) throws -> Set<pid_t> {
     let found = try run("/bin/sh", ["-c", "cat /proc/\(pid)/task/*/children"]).output
     return Set(found.split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) })
 }
 
-/// Whether a process runs; one that has ended and was not waited for does not.
+/// Whether a process runs; false for a zombie.
 func isAlive(_ pid: pid_t) -> Bool {
     let state = contents(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first
     return state != nil && state != "Z"
 }
 
-/// Waits until a process that another has started does not run any more.
+/// Waits until a process that another process has started no longer runs.
 func awaitEnd(of pid: pid_t) throws {
     let deadline = Deadline()
     while isAlive(pid) {
         if deadline.isOver { throw TestFailure("the process \(pid) does not end") }
-        // Nobody reports the end of a process that is no child.
+        // The end of a process that is not a child is not reported, so this polls.
         poll(nil, 0, 5)
     }
 }

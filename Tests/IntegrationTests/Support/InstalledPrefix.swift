@@ -1,6 +1,6 @@
 import TestSupport
 
-/// An installation in a folder of its own, and the paths of a daemon that runs from there.
+/// An installation in its own folder, and the paths of a daemon that runs from it.
 final class InstalledPrefix {
     let home: DaemonHome
     private let folder: InstalledFolder
@@ -11,7 +11,7 @@ final class InstalledPrefix {
         home.program = folder.file("bin/trestled")
     }
 
-    /// Where plugins are installed.
+    /// The directory in which plugins are installed.
     var localPlugins: String { folder.localPlugins }
 
     func file(_ name: String) -> String { folder.file(name) }
@@ -21,7 +21,7 @@ final class InstalledPrefix {
         try run(folder.file("bin/trestle"), ["--socket", home.socketPath] + arguments)
     }
 
-    /// The folder of a new plugin that greets.
+    /// Creates a plugin that greets. Returns the path of its folder.
     func newPlugin(_ language: String) throws -> String {
         let path = folder.file("greet")
         let made = try trestle(["plugin", "new", "greet", "--language", language, "--directory", path])

@@ -2,15 +2,16 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Runs a suite's tests a few at a time, each on threads of its own: they block while they wait for other processes,
-/// which the threads of Swift's pool, that all other tests share, must not.
+/// Runs a few tests of a suite at a time, each on its own threads. These tests block while they wait for other
+/// processes, which the threads of Swift's shared pool must not do.
 ///
-/// The suite's time limit stands here because the wait for a turn, behind hundreds of other tests, is not the test's.
+/// The time limit is here because the wait for a turn, behind hundreds of other tests, does not count.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
-    /// How long a test may take from the beginning of its turn: several times what any takes on a busy machine. It
-    /// bounds how long a test hangs that fails.
+    /// The time that a test may take from the beginning of its turn: several times what any test takes on a busy
+    /// machine. It bounds the time for which a failing test hangs.
     private static let limit = Duration.seconds(1_200)
-    /// A test that does not end is ended with the whole run, so that the threads' stacks show what it waits for.
+    /// The time after the limit at which the whole run is ended, so that the stacks of the threads show what the test
+    /// waits for.
     private static let grace = Duration.seconds(60)
 
     let isRecursive = true
@@ -18,7 +19,7 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // Once for each test, not for the suite around it: that would wait for the tests within.
+        // Applies to each test, not to the suite around it, which would wait for its own tests.
         guard testCase != nil else { return try await function() }
         await Turns.shared.take()
         defer { Turns.shared.release() }
@@ -34,15 +35,15 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThreads {
-    /// The tests block: they get turns, and threads of their own.
+    /// The trait of tests that block: they run in turns and on their own threads.
     static var blocking: Self { OwnThreads() }
 }
 
-/// So many tests run at once as there are turns; the others wait without a thread, in the order in which they came.
+/// Limits the number of tests that run at once. The others wait without a thread, in the order in which they arrived.
 private final class Turns: Sendable {
     static let shared = Turns()
 
-    /// More than there are processors, because the tests mostly wait for each other's.
+    /// The number may exceed that of the processors, because the tests mostly wait for other processes.
     private static let count = 4
 
     private struct State {
@@ -76,14 +77,14 @@ private final class Turns: Sendable {
     }
 }
 
-/// Threads that run jobs in the order in which they come, one more whenever all are busy: a job that blocks never keeps
-/// another from beginning. They live as long as the process.
+/// Threads that run jobs in the order in which they arrive. A new thread starts whenever all are busy, so that a job
+/// that blocks never delays another. The threads run until the process ends.
 private final class TestThreads: TaskExecutor {
     static let shared = TestThreads()
 
     private struct State {
         var jobs: [UnownedJob] = []
-        /// Threads that wait for a job, or are about to.
+        /// The number of threads that wait for a job or are about to.
         var idle = 0
     }
 
@@ -104,7 +105,7 @@ private final class TestThreads: TaskExecutor {
 
     private func startThread() {
         var thread = pthread_t()
-        // The threads run until the process ends, and so does this: it is `shared`.
+        // The threads run until the process ends, and so does this object: it is `shared`.
         let context = Unmanaged.passRetained(self).toOpaque()
         let failure = pthread_create(
             &thread, nil,
@@ -128,9 +129,9 @@ private final class TestThreads: TaskExecutor {
     }
 }
 
-/// A semaphore of the system.
+/// A POSIX semaphore.
 private final class Semaphore: @unchecked Sendable {
-    // Unchecked: sem_t is made for many threads, and its address never changes.
+    // Unchecked: sem_t is made for several threads, and its address never changes.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
     init() {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where things are that the tests need.
+/// The paths that the tests need.
 enum Paths {
-    /// The build folder: the tests' own program stands in it, and beside it the daemon, the commands, the plugins.
+    /// The build folder. It contains the test program, the daemon, the commands and the plugins.
     static let build: String = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/exe", &path, path.count)
@@ -10,7 +10,7 @@ enum Paths {
         return String(decoding: program.prefix(program.lastIndex(of: UInt8(ascii: "/")) ?? 0), as: UTF8.self)
     }()
 
-    /// The package's sources.
+    /// The root folder of the package.
     static let package: String = {
         let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
         return parts.dropLast(4).joined(separator: "/")

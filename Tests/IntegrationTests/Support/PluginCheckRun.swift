@@ -2,7 +2,7 @@ import BridgeJSON
 import TestSupport
 import Testing
 
-/// Checks a plugin; what failed, each as "TASK CHECK" or "CHECK", in their order.
+/// Checks a plugin. Returns the failures in their order, each as "TASK CHECK" or "CHECK".
 func checkFailures(_ path: String, _ arguments: String...) throws -> (names: [String], run: ProgramRun) {
     let check = try run(
         Paths.program("trestle"), ["plugin", "check", path, "--timeout", "500ms"] + arguments)

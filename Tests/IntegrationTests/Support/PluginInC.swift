@@ -1,25 +1,25 @@
 import TestSupport
-/// A plugin in C that a test compiles: one task, which answers with its own name, unless a test sets another body.
+/// A plugin in C that a test compiles. Its one task answers with the plugin's name unless `call` is replaced.
 struct PluginInC {
     var name = "specimen"
     var task = "specimen"
     var version = "1"
     var abi = "TRESTLE_ABI"
-    /// How long the plugin says that its table is.
+    /// The size of the plugin's table that the plugin declares.
     var size = "sizeof(trestle_plugin)"
-    /// The manifest's launch workers, JSON. Each of them fails.
+    /// The launch workers of the manifest, in JSON. Each of them fails.
     var launchWorkers = "[]"
-    /// What `start` does: statements in C, with `request` and `host`; empty: there is no such function.
+    /// The body of `start`: statements in C, with `request` and `host`; empty for no such function.
     var start = ""
-    /// What a call does: statements in C, with `request` and `host`.
+    /// The body of `call`: statements in C, with `request` and `host`.
     var call = #"host->reply(host, request->call, text("\"" NAME "\""));"#
-    /// What `cancel` does: statements in C, with `reason`; empty: there is no such function.
+    /// The body of `cancel`: statements in C, with `reason`; empty for no such function.
     var cancel = ""
-    /// The manifest's interceptors, JSON; empty: there are none.
+    /// The interceptors of the manifest, in JSON; empty for none.
     var interceptors = ""
-    /// What `intercept` does: statements in C, with `request` and `host`.
+    /// The body of `intercept`: statements in C, with `request` and `host`.
     var intercept = #"host->reply(host, request->call, text("{\"pass\":true}"));"#
-    /// Further definitions, ahead of the functions.
+    /// Further definitions before the functions.
     var definitions = ""
 
     private var manifest: String {
@@ -56,7 +56,7 @@ struct PluginInC {
         """
     }
 
-    /// Compiles it; returns the library's path.
+    /// Compiles the plugin. Returns the path of the library.
     @discardableResult
     func build(in folder: TemporaryFolder, as library: String? = nil) throws -> String {
         let path = folder.file(library ?? "lib\(name).so")
@@ -65,7 +65,7 @@ struct PluginInC {
     }
 }
 
-/// Compiles C to a shared library.
+/// Compiles C code to a shared library.
 func compile(_ source: String, in folder: TemporaryFolder, to path: String) throws {
     let file = try folder.write(source, to: "source.c")
     let header = Paths.package + "/Sources/C/CTaskPlugin/include"

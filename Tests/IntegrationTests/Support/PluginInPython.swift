@@ -1,26 +1,26 @@
 import Glibc
 import TestSupport
 
-/// A plugin in Python that a test writes: one task of its name, which answers with its options, unless its body says
-/// otherwise.
+/// A plugin in Python that a test writes. Its one task, with the plugin's name, answers with its options unless `call`
+/// is replaced.
 struct PluginInPython {
     var name = "specimen"
-    /// What a call does, as the body of a function: `m` is the message, `id` its id, `say(message)` sends one.
+    /// The body of a call: `m` is the message, `id` its id, `say(message)` sends a message.
     var call = #"say({"callbackId": id, "result": m["options"]})"#
-    /// What comes before anything is read.
+    /// Code before the first message is read.
     var start = ""
     var version = "1"
-    /// What `plugin.hello` is answered with, Python.
+    /// The result of `plugin.hello`, in Python.
     var hello = "{}"
-    /// What `plugin.clean` does, as the body of a function; empty: it is not known.
+    /// The body of `plugin.clean`; empty if the plugin does not support it.
     var clean = ""
-    /// What a question to an interceptor does, as the body of a function: `q` is the question.
+    /// The body of a call of the interceptor: `q` contains its options.
     var intercept = #"say({"callbackId": id, "result": {"pass": True}})"#
-    /// What comes before a message is looked at, Python: `m` is it, `task` its task.
+    /// Code that runs before a message is handled: `m` is the message, `task` its task.
     var other = "pass"
-    /// Further lines of the manifest, ahead of its tasks.
+    /// Further lines of the manifest, before its tasks.
     var settings = ""
-    /// Further lines about the first task.
+    /// Further lines of the first task in the manifest.
     var taskSettings = ""
 
     private var script: String {
@@ -74,7 +74,7 @@ struct PluginInPython {
         """
     }
 
-    /// Writes it into a plugin directory.
+    /// Writes the plugin to a plugin directory.
     func write(to folder: TemporaryFolder) throws {
         let path = try folder.write(script + "\n", to: "\(name).py")
         guard chmod(path, 0o755) == 0 else { throw TestFailure("\(path) cannot be made executable") }

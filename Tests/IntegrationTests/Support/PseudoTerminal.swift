@@ -1,10 +1,10 @@
 import Glibc
 import TestSupport
 
-/// A terminal of a test's own: the test sits in front of it, a program runs in it.
+/// A pseudo-terminal of a test: the test is its user, and a program runs in it.
 final class PseudoTerminal {
     private let master: Int32
-    /// The program's end, kept open so that what the terminal is like can be asked when the program has ended.
+    /// The program's end. It stays open so that the state of the terminal can be read after the program has ended.
     let slave: Int32
     let path: String
     private var seen: [UInt8] = []
@@ -12,7 +12,7 @@ final class PseudoTerminal {
     init(rows: UInt16, columns: UInt16) throws {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard master >= 0 else { throw TestFailure("there are no pseudo-terminals") }
-        // From <asm-generic/ioctls.h>; Swift does not see macros that compute their value.
+        // From <asm-generic/ioctls.h>; Swift does not import macros that compute their value.
         let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
         var (lock, number) = (Int32(0), Int32(-1))
         guard ioctl(master, setLock, &lock) == 0, ioctl(master, getNumber, &number) == 0 else {
@@ -33,7 +33,7 @@ final class PseudoTerminal {
         close(master)
     }
 
-    /// Runs a program in it, as the shell of a person would: the terminal is its controlling one.
+    /// Runs a program in the terminal as a shell would: it is the program's controlling terminal.
     func run(_ program: String, _ arguments: [String], environment: [String] = ["TERM=xterm"]) throws -> SpawnedProcess
     {
         try SpawnedProcess(
@@ -46,10 +46,10 @@ final class PseudoTerminal {
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// What the person types.
+    /// Types a text.
     func type(_ text: String) { _ = text.withCString { write(master, $0, strlen($0)) } }
 
-    /// Reads until the terminal shows something, and returns everything since the last time.
+    /// Reads until the terminal shows a text. Returns everything since the previous read.
     func read(until wanted: String) throws -> String {
         let deadline = Deadline()
         while true {
@@ -65,7 +65,7 @@ final class PseudoTerminal {
         }
     }
 
-    /// Everything that it has been sent and that nobody has read yet.
+    /// Returns everything that the terminal has received and that has not been read yet.
     func rest() -> String {
         while receive(within: 0) {}
         defer { seen = [] }
@@ -82,7 +82,7 @@ final class PseudoTerminal {
         return true
     }
 
-    /// Whether it echoes what is typed, and hands it over by lines: as a person's shell wants it.
+    /// Whether the terminal echoes input and passes it on by lines, as a shell needs it.
     var isAsShellsWantIt: Bool {
         var state = termios()
         guard tcgetattr(slave, &state) == 0 else { return false }

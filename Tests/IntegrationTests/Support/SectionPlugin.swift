@@ -1,9 +1,9 @@
 import TestSupport
-/// A plugin in C that keeps its section of the configuration and answers with it, and that can take another one while
-/// it is at work, unless it is set to refuse that.
+/// A plugin in C that stores its section of the configuration and answers with it. It can apply another section at
+/// runtime unless it is set to refuse that.
 struct SectionPlugin {
     var name: String
-    /// Why it does not take a section that it has found good; empty: it does.
+    /// The reason for refusing a section after its check; empty if the plugin applies it.
     var refusal = ""
 
     private var source: String {
@@ -42,6 +42,6 @@ struct SectionPlugin {
         """
     }
 
-    /// Compiles it.
+    /// Compiles the plugin.
     func build(in folder: TemporaryFolder) throws { try compile(source, in: folder, to: folder.file("lib\(name).so")) }
 }

@@ -11,7 +11,7 @@ enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// What the daemon's configuration says of the plugin.
+    /// The configuration of the plugin for this kind.
     var configuration: String {
         switch self {
         case .inProcess: "[plugins.specimen]\nisolation = \"none\""
@@ -19,9 +19,10 @@ enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Writes the plugin `specimen`, whose task `specimen` answers with the version, and perhaps other tasks.
+    /// Writes the plugin `specimen`. Its task `specimen` answers with the version; another `task` replaces it in a
+    /// library and is added to an executable.
     ///
-    /// - Parameter begins: whether it starts.
+    /// - Parameter begins: Whether the plugin starts.
     @discardableResult
     func write(to folder: TemporaryFolder, version: String = "1", task: String = "specimen", begins: Bool = true) throws
         -> String
@@ -43,7 +44,7 @@ enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
             let library = PluginInC(
                 task: task, version: version, start: begins ? "" : failure,
                 call: #"host->reply(host, request->call, text("\"\#(version)\""));"#)
-            // What is loaded must not change under its feet: another file takes the name.
+            // The loaded file must not change: a new file replaces it by name.
             try library.build(in: folder, as: "new")
             let path = folder.file("libspecimen.so")
             guard rename(folder.file("new"), path) == 0 else { throw TestFailure("\(path) cannot be replaced") }
@@ -53,9 +54,9 @@ enum SpecimenKind: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension Wire {
-    /// The answer to a reload of the plugin `specimen`.
+    /// Reloads the plugin `specimen`. Returns the callback.
     func reloadSpecimen() throws -> JSON { try call("bridge.plugin.reload", ["name": "specimen"]) }
 
-    /// The plugins of the daemon's table.
+    /// Returns the plugins in the daemon's table.
     func plugins() throws -> [JSON] { try result("bridge.plugins")["plugins"]?.arrayValue ?? [] }
 }

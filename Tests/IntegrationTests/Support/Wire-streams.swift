@@ -2,11 +2,11 @@ import BridgeJSON
 import Glibc
 import TestSupport
 
-// Streams, written and read piece by piece.
+// Streams, written and read in parts.
 extension Wire {
-    /// Writes all of a stream, and closes it.
+    /// Writes a whole stream and closes it.
     ///
-    /// - Returns: the last answer.
+    /// - Returns: The last callback.
     func write(_ bytes: [UInt8], to stream: JSON) throws -> JSON {
         for start in stride(from: 0, to: bytes.count, by: 48_000) {
             var text: [UInt8] = []
@@ -20,7 +20,7 @@ extension Wire {
 
     /// Reads a stream to its end.
     ///
-    /// - Returns: also the last answer.
+    /// - Returns: The bytes and the last callback.
     func read(_ stream: JSON) throws -> (bytes: [UInt8], end: JSON) {
         var bytes: [UInt8] = []
         while true {
@@ -30,9 +30,9 @@ extension Wire {
         }
     }
 
-    /// Makes an end of a stream a pipe. All that came before has been taken.
+    /// Makes a stream end a pipe. All earlier messages must have been received.
     ///
-    /// - Returns: the end, the caller's to close.
+    /// - Returns: The descriptor, which the caller closes.
     func attach(_ stream: JSON, _ side: JSON) throws -> Int32 {
         let options: JSON = ["stream": stream, "side": side]
         try send(["task": "bridge.stream.attach", "options": options, "callbackId": "attach"])

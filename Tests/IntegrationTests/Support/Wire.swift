@@ -2,11 +2,11 @@ import BridgeJSON
 import Glibc
 import TestSupport
 
-/// A client of the simplest kind: lines out, lines in, on the caller's thread.
+/// A simple client that sends and receives lines on the thread of the caller.
 final class Wire {
     let descriptor: Int32
     private let reader: SocketLineReader
-    /// Messages that came while another one was waited for.
+    /// Messages that arrived while the client waited for another message.
     private var setAside: [JSON] = []
     private var lastID = 0
     private var isOpen = true
@@ -32,14 +32,14 @@ final class Wire {
 
     deinit { close() }
 
-    /// Goes away without a word.
+    /// Closes the connection without another message.
     func close() {
         guard isOpen else { return }
         isOpen = false
         _ = Glibc.close(descriptor)
     }
 
-    // MARK: Out
+    // MARK: Sending
 
     /// Sends a line.
     func send(_ line: String) throws { try send(bytes: Array((line + "\n").utf8)) }
@@ -47,7 +47,7 @@ final class Wire {
     /// Sends a message.
     func send(_ message: JSON) throws { try send(bytes: message.bytes + [UInt8(ascii: "\n")]) }
 
-    /// Sends bytes, waiting for room.
+    /// Sends bytes. Waits while the socket is full.
     func send(bytes: [UInt8]) throws {
         let deadline = Deadline()
         var sent = 0
@@ -61,7 +61,7 @@ final class Wire {
         }
     }
 
-    /// Sends as much as the socket takes, and returns the count of bytes.
+    /// Sends as much as the socket accepts. Returns the number of bytes.
     func offer(_ bytes: ArraySlice<UInt8>) throws -> Int {
         let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if count >= 0 { return count }
@@ -71,31 +71,31 @@ final class Wire {
         return 0
     }
 
-    /// Sends nothing more, but still reads.
+    /// Closes the sending side. Messages can still be received.
     func shutdownWrite() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    // MARK: In
+    // MARK: Receiving
 
-    /// The next line; nil at the end of the stream.
+    /// Returns the next line; `nil` at the end of the stream.
     func receiveLine() throws -> [UInt8]? { try reader.line() }
 
-    /// A line that has come already, if there is one; reads without waiting.
+    /// Returns a line that has arrived; `nil` for none. Reads without waiting.
     func lineAtHand() -> [UInt8]? {
         if let line = reader.takeLine() { return line }
         reader.fill()
         return reader.takeLine()
     }
 
-    /// Whether the daemon has ended the stream, and everything before that has been taken.
+    /// Whether the daemon has ended the stream and everything before the end has been read.
     var hasEnded: Bool { reader.hasEnded }
 
-    /// The next message.
+    /// Returns the next message.
     func receive() throws -> JSON {
         if !setAside.isEmpty { return setAside.removeFirst() }
         return try next()
     }
 
-    /// Every message up to the end of the stream.
+    /// Returns all messages up to the end of the stream.
     func receiveAll() throws -> [JSON] {
         var messages = setAside
         setAside = []
@@ -119,7 +119,7 @@ final class Wire {
         return try JSON(parsing: line)
     }
 
-    /// The next message for which the condition holds; those before it are set aside.
+    /// Returns the next message that satisfies the condition. Messages before it are set aside.
     func receive(where condition: (JSON) -> Bool) throws -> JSON {
         if let index = setAside.firstIndex(where: condition) { return setAside.remove(at: index) }
         while true {
@@ -131,7 +131,7 @@ final class Wire {
 
     // MARK: Calls
 
-    /// Calls a task; returns the callback.
+    /// Calls a task. Returns the callback.
     func call(_ task: String, _ options: JSON = [:]) throws -> JSON {
         lastID += 1
         let id = JSON.string("call \(lastID)")
@@ -139,14 +139,14 @@ final class Wire {
         return try receive { $0["callbackId"] == id && $0["progress"] == nil }
     }
 
-    /// Calls a task that must succeed; returns its result.
+    /// Calls a task that must succeed. Returns its result.
     func result(_ task: String, _ options: JSON = [:]) throws -> JSON {
         let callback = try call(task, options)
         guard let result = callback["result"] else { throw TestFailure("\(task) failed: \(callback.text)") }
         return result
     }
 
-    /// Asks again and again until the result is as wanted: for what others bring about, and nobody reports.
+    /// Calls a task repeatedly until its result satisfies the condition. Used for changes that no event reports.
     @discardableResult
     func result(_ task: String, until isWanted: (JSON) -> Bool) throws -> JSON {
         let deadline = Deadline()
@@ -154,8 +154,8 @@ final class Wire {
             let result = try result(task)
             if isWanted(result) { return result }
             if deadline.isOver { throw TestFailure("\(task) never answered what is waited for: \(result.text)") }
-            // Asked without a pause, this process and the daemon may keep all others from running: Linux 6.18 lets
-            // processes starve for seconds beside two pairs that wake each other.
+            // Without this pause, this process and the daemon may prevent all others from running: Linux 6.18 lets
+            // processes starve for seconds beside two pairs of processes that wake each other.
             poll(nil, 0, 5)
         }
     }

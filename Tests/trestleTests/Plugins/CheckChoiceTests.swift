@@ -4,9 +4,9 @@ import Testing
 
 @testable import trestle
 
-@Suite("Which tasks a check may call")
+@Suite("The tasks that a check may call")
 struct CheckChoiceTests {
-    @Test("Only those that are named, with the options that are given, read from a file, or to be made")
+    @Test("include only named tasks, with options that are given, read from a file, or sampled")
     func named() throws {
         let choice = try CheckChoice(["a", #"b={"x": "1=2"}"#, "c=@c.json"]) { path in
             #expect(path == "c.json")
@@ -19,20 +19,20 @@ struct CheckChoiceTests {
         #expect(choice.unknown(among: ["a", "c"]) == ["b"])
     }
 
-    @Test("All of them, where that is said; options that are given still count")
+    @Test("include all tasks if requested; given options still apply")
     func all() throws {
         let choice = try CheckChoice(["b=2"], all: true)
         #expect(choice.options(for: "a") == .sample)
         #expect(choice.options(for: "b") == .these(2))
     }
 
-    @Test("Options that are no JSON are refused, with a way to write them")
+    @Test("are refused if their options are not JSON, with an example")
     func noJSON() {
         let error = #expect(throws: ValidationError.self) { try CheckChoice(["greet=who"]) }
         #expect(error?.message.contains("greet") == true && error?.message.contains(#"--call 'greet={"#) == true)
     }
 
-    @Test("A finding is a sentence for people and a line for programs")
+    @Test("A finding has a line for people and an object for programs")
     func finding() {
         let finding = CheckFinding(
             isolation: .isolated, task: "greet", check: "once", outcome: .failed, says: "two answers\nto one call")

@@ -13,7 +13,7 @@ struct DevelopingTests {
         MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
-    @Test("Saves that follow each other are one; it is over when nothing has been saved for a while")
+    @Test("Successive saves count as one, which is due after a quiet period")
     func quiet() {
         var saves = SaveDebounce()
         #expect(saves.due == nil)
@@ -28,14 +28,14 @@ struct DevelopingTests {
         #expect(saves.due == nil)
     }
 
-    @Test("Saves that do not end are over after a while all the same")
+    @Test("Continuous saves are due after a maximum delay")
     func longest() {
         var saves = SaveDebounce()
         for moment in stride(from: UInt64(1_000), through: 2_950, by: 50) { saves.save(at: at(moment)) }
         #expect(saves.due == at(3_000))
     }
 
-    @Test("A folder says by what is in it how it is built")
+    @Test("The build command depends on the files in the folder")
     func projects() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "trestle-dev-\(UUID().uuidString)")
         let path = folder.path(percentEncoded: false)
@@ -72,7 +72,7 @@ struct DevelopingTests {
         try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
     }
 
-    /// A folder with the manifest of a Swift plugin of this name, and with another dependency where that is wanted.
+    /// Writes the manifest of a Swift plugin with this name and, if requested, another dependency.
     private func package(_ name: String, in folder: TemporaryFolder, at path: String, extra: String = "") throws {
         try makeFolder(folder, path)
         try folder.write(
@@ -85,7 +85,7 @@ struct DevelopingTests {
             """, to: "\(path)/Package.swift")
     }
 
-    @Test("Swift plugins that depend on TaskKit alone share a scratch folder; others have their own")
+    @Test("Swift plugins that depend only on TaskKit share a scratch folder; others have their own")
     func shared() throws {
         let folder = try TemporaryFolder()
         try package("One", in: folder, at: "one")
@@ -101,19 +101,19 @@ struct DevelopingTests {
         #expect(try scratch("two")?.path == one.path)
         #expect(try scratch("two")?.library == "\(one.path)/debug/libTwoPlugin.so")
         #expect(try PluginProject(folder.file("one"), plugin: nil, cache: { _ in cache }).command?.last == one.path)
-        // Another plugin of the same name would overwrite its library, as long as it is there.
+        // Another plugin of the same name would overwrite the library while this plugin exists.
         #expect(try scratch("other") == nil)
         #expect(try scratch("one") == one)
         unlink(folder.file("one/Package.swift"))
         #expect(try scratch("other")?.path == one.path)
         #expect(try scratch("three") == nil)
-        // What was built by hand before is built there from then on.
+        // A plugin that was built by hand before is still built in its own folder.
         try makeFolder(folder, "two/.build")
         try folder.write("{}", to: "two/.build/workspace-state.json")
         #expect(try scratch("two") == nil)
     }
 
-    @Test("A build for release shares the folder too, and has its library beside that for debugging")
+    @Test("A release build shares the folder, and its library is beside the debug library")
     func sharedRelease() throws {
         let folder = try TemporaryFolder()
         try package("One", in: folder, at: "one")
@@ -130,7 +130,7 @@ struct DevelopingTests {
     }
 
     @Test(
-        "What root builds as the owner of a folder is built in that user's cache, which is made with that user's rights",
+        "Builds by root for a folder's owner use the owner's cache, which is created with the owner's rights",
         .enabled(if: geteuid() == 0, "needs root"))
     func sharedOfOwner() throws {
         let folder = try TemporaryFolder()
@@ -151,13 +151,13 @@ struct DevelopingTests {
         var status = stat()
         #expect(stat("\(scratch.path)/plugins/OnePlugin", &status) == 0)
         #expect(status.st_uid == nobody && geteuid() == 0)
-        // A link of that user's leads root nowhere.
+        // A symbolic link by that user must not redirect root.
         symlink(folder.file("roots"), folder.file("home/link"))
         #expect(try shared("home/link") == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("roots")).isEmpty)
     }
 
-    @Test("A library in the shared folder is found where a build by hand would have put it")
+    @Test("A library in the shared folder is linked to the place of a build by hand")
     func linked() throws {
         let folder = try TemporaryFolder()
         try package("One", in: folder, at: "one")
@@ -173,7 +173,7 @@ struct DevelopingTests {
         }
     }
 
-    @Test("A shared folder that nobody has used for long is removed, and nothing else")
+    @Test("A shared folder that was not used for long is removed, and nothing else")
     func unused() throws {
         let folder = try TemporaryFolder()
         try package("One", in: folder, at: "one")
@@ -193,7 +193,7 @@ struct DevelopingTests {
             ])
     }
 
-    @Test("What a build writes is no save")
+    @Test("A build product does not count as a save")
     func products() {
         for name in [".build", ".git", "build", "__pycache__", "libX.so", "x.o", "x.swift~", ".x.swp"] {
             #expect(PluginProject.isProduct(name), "\(name)")
@@ -203,8 +203,7 @@ struct DevelopingTests {
         }
     }
 
-    @Test(
-        "What a plugin writes soon after it was loaded reloads it twice, and then no more; saves of sources always do")
+    @Test("A plugin's own writes after loading reload it at most twice; saves of sources always reload it")
     func ownWrites() {
         var writes = OwnWrites()
         var content = 0
@@ -215,21 +214,21 @@ struct DevelopingTests {
         writes.load(at: at(0))
         #expect(written("x.log", at: 100) == .reload)
         #expect(written("y.log", at: 200) == .reload)
-        // A save between them begins again.
+        // A save in between restarts the count.
         #expect(written("x.py", at: 300) == .reload)
         #expect(written("x.log", at: 400) == .reload)
         #expect(written("x.log", at: 500) == .reload)
         #expect(written("x.log", at: 600) == .leaveOut(["/p/x.log"]))
         #expect(written("x.log", at: 700) == .ignore)
         for moment in UInt64(800)..<810 { #expect(written("x.py", at: moment) == .reload) }
-        // One that is written as it was is none.
+        // A write without a change is not a save.
         for moment in UInt64(820)..<822 { #expect(written("x.py", at: moment, changes: false) == .reload) }
         #expect(written("x.py", at: 830, changes: false) == .leaveOut(["/p/x.py"]))
-        // Long after the plugin was loaded somebody saves.
+        // Long after loading, each write is a save.
         for moment in UInt64(10_000)..<10_010 { #expect(written("page.html", at: moment) == .reload) }
     }
 
-    @Test("Calls of tasks and the plugin's own calls and events are shown, and not what the daemon does for others")
+    @Test("Calls of tasks and the plugin's own calls and events are shown; the daemon's internal traffic is not")
     func traffic() {
         for shown: JSON in [
             ["kind": "call", "task": "greet"], ["kind": "call", "task": "bridge.tasks", "plugin": "greeter"],

@@ -22,7 +22,7 @@ struct NewPluginTests {
         try body(folder.path(percentEncoded: false))
     }
 
-    @Test("A name is taken in the forms that files and programs want")
+    @Test("A name is converted to camel case and snake case")
     func names() throws {
         let name = try PluginName("qr-scan_2")
         #expect(name.camel == "QrScan2")
@@ -30,13 +30,13 @@ struct NewPluginTests {
     }
 
     @Test(
-        "A name that the daemon would refuse is refused, and the error names the rule",
+        "A name that the daemon would refuse is refused",
         arguments: ["", "9x", "a.b", "a b", "é", "../x", "bridge", "Plugin", String(repeating: "x", count: 65)])
     func badNames(_ text: String) {
         #expect(throws: ValidationError.self) { try PluginName(text) }
     }
 
-    @Test("A name that would make a target of Trestle's own is refused for Swift, and taken for other languages")
+    @Test("A name of one of Trestle's own targets is refused for Swift and accepted for other languages")
     func targetsOfTrestle() throws {
         for text in ["echo", "Alert", "login", "persistence", "close-web", "counter", "sysinfo"] {
             let name = try PluginName(text)
@@ -47,8 +47,8 @@ struct NewPluginTests {
         try PluginName("greet").check(for: .swift)
     }
 
-    /// The names of all targets of the package that end with one of the two that a new plugin has.
-    @Test("The names that are refused for Swift are those of the targets in Package.swift, no more and no fewer")
+    /// Compares with all targets of the package whose names end like the two targets of a new plugin.
+    @Test("The names that are refused for Swift are exactly those of the targets in Package.swift")
     func allTargetsOfTrestle() throws {
         let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Package.swift")
         let text = try String(contentsOf: package, encoding: .utf8)
@@ -58,7 +58,7 @@ struct NewPluginTests {
         #expect(Set(literals + plugins) == PluginName.trestlePlugins)
     }
 
-    /// Lines of a program that do something.
+    /// Returns the lines that contain code.
     private func code(_ text: String, comment: String) -> [Substring] {
         text.split(separator: "\n").filter {
             let line = $0.trimmingCharacters(in: .whitespaces)
@@ -66,7 +66,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("The program has ten lines of code, in Swift, Python and sh")
+    @Test("The program has at most ten lines of code in Swift, Python and sh")
     func tenLines() throws {
         let files = try [PluginLanguage.swift, .python, .sh].flatMap { try template().files($0) }
         let programs = ["Sources/QrScanPlugin/QrScanPlugin.swift", "qr_scan_plugin.py", "qr-scan.sh"]
@@ -76,14 +76,14 @@ struct NewPluginTests {
         }
     }
 
-    @Test("What a line of C is for is one thing: ten of them besides the manifest")
+    @Test("The C program has at most twelve lines of code without string literals")
     func linesOfC() throws {
         let text = try #require(try template().files(.c).first { $0.path == "qr-scan.c" }?.text)
         #expect(code(text, comment: "#").filter { !$0.contains(#"\""#) }.count <= 12, "\(text)")
     }
 
     @Test(
-        "Every file of every language names the plugin, and the page in it has the commands",
+        "Every file of every language contains the plugin's name, and its README contains the commands",
         arguments: PluginLanguage.allCases)
     func files(_ language: PluginLanguage) throws {
         let template = try template()
@@ -96,7 +96,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("Paths with strange letters stay whole in shells, Makefiles and literals")
+    @Test("Paths with special characters are quoted in shells and literals")
     func strangePaths() throws {
         let template = try template()
         #expect(template.shell("/a b/it's") == #"'/a b/it'\''s'"#)
@@ -105,7 +105,7 @@ struct NewPluginTests {
         #expect(template.quoted(#"a"b\c"#) == #""a\"b\\c""#)
     }
 
-    @Test("A Makefile works where paths have spaces, quotes, dollars and # in them", arguments: ["c", "python", "sh"])
+    @Test("A Makefile works if its paths contain spaces, quotes, dollar signs and #", arguments: ["c", "python", "sh"])
     func strangeMakefiles(_ text: String) throws {
         let language = try #require(PluginLanguage(rawValue: text))
         try withFolder { folder in
@@ -118,7 +118,7 @@ struct NewPluginTests {
                 try files.createSymbolicLink(
                     atPath: "\(strange)/\(name)", withDestinationPath: sources.appending(path: path).path)
             }
-            // It says what it is asked, in the folder where make runs.
+            // The script writes its arguments to a file in the folder where make runs.
             let script = PluginTemplate.File(
                 path: "trestle", text: "#!/bin/sh\necho \"$@\" > asked\n", isExecutable: true)
             try NewFolder.write([script], to: "\(strange)/bin")
@@ -139,7 +139,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("A folder comes to be whole, with programs that can be run, and nothing beside it is left")
+    @Test("A folder is created whole, with executable programs and without leftovers")
     func writing() throws {
         try withFolder { folder in
             let files = try template().files(.swift) + [PluginTemplate.File(path: "run", text: "x", isExecutable: true)]
@@ -152,7 +152,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("A folder that is empty is filled; one with anything in it, and a file, are left as they are")
+    @Test("An empty folder is filled; a folder with content and a file stay unchanged")
     func existing() throws {
         try withFolder { folder in
             let files = try template().files(.sh)
@@ -167,7 +167,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("A new plugin is built with what belongs to the program: its checkout, or its installation")
+    @Test("A new plugin is built against the program's checkout or its installation")
     func foundPaths() throws {
         try withFolder { folder in
             let files = FileManager.default
@@ -190,7 +190,7 @@ struct NewPluginTests {
         }
     }
 
-    @Test("A package from elsewhere is named as SwiftPM knows it")
+    @Test("A package from a URL is declared as SwiftPM requires")
     func url() throws {
         let paths = try TrestlePaths.find(programFolder: "/usr/bin", package: "https://example.org/a/bridge.git")
         #expect(paths.package == "url: \"https://example.org/a/bridge.git\", branch: \"main\"")

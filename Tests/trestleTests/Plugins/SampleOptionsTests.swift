@@ -12,7 +12,7 @@ private let disk: JSON = [
     ],
 ]
 
-/// Schemas, and what is made from them.
+/// Schemas, and the options that are made from them.
 private let fitting: [(schema: JSON, value: JSON)] = [
     (true, [:]), (["type": "string"], "sample"), (["type": "string", "maxLength": 3], "sam"),
     (disk, ["path": "samplexx", "depth": 3]),
@@ -23,7 +23,7 @@ private let fitting: [(schema: JSON, value: JSON)] = [
     (["type": "object", "required": ["a"], "properties": ["a": ["default": 5]]], ["a": 5]),
 ]
 
-/// Schemas that ask for more than types and bounds.
+/// Schemas that require more than types and bounds.
 private let opaque: [JSON] = [
     ["type": "string", "pattern": "^[0-9]{5}$"], ["not": [:]], false,
     [
@@ -34,18 +34,18 @@ private let opaque: [JSON] = [
 
 @Suite("Options made from a schema")
 struct SampleOptionsTests {
-    @Test("are allowed by it", arguments: fitting.indices)
+    @Test("are allowed by the schema", arguments: fitting.indices)
     func allowed(_ index: Int) throws {
         let (schema, value) = fitting[index]
         #expect(try SampleOptions(schema).allowed == value, "\(schema)")
     }
 
-    @Test("are not made where a schema asks for more than can be seen to", arguments: opaque)
+    @Test("are not made if a schema requires more than types and bounds", arguments: opaque)
     func none(_ schema: JSON) throws {
         #expect(try SampleOptions(schema).allowed == nil)
     }
 
-    @Test("that are wrong are so in every way that the schema knows, and each has its reason")
+    @Test("that are wrong violate each rule of the schema, and the violation has a path")
     func forbidden() throws {
         let wrong = try SampleOptions(disk).forbidden(isSubtle: true).map(\.value)
         for value: JSON in [
@@ -63,7 +63,7 @@ struct SampleOptionsTests {
         #expect(mismatch.path == "$.depth")
     }
 
-    @Test("that a lenient task might take are not among the gross ones")
+    @Test("that a lenient task might accept are not among the gross mistakes")
     func gross() throws {
         let sampler = try SampleOptions(disk)
         let gross = sampler.forbidden(isSubtle: false).map(\.value)
@@ -73,18 +73,18 @@ struct SampleOptionsTests {
         }
     }
 
-    @Test("A null for a member that may be left out is no wrong option")
+    @Test("A null for an optional member is not a wrong option")
     func null() throws {
         let schema: JSON = ["type": "object", "properties": ["a": ["type": "string"]]]
         #expect(try !SampleOptions(schema).forbidden(isSubtle: true).map(\.value).contains(["a": nil]))
     }
 
-    @Test("There is nothing wrong where anything goes")
+    @Test("No option is wrong if the schema allows anything")
     func anything() throws {
         #expect(try SampleOptions(true).forbidden(isSubtle: true).isEmpty)
     }
 
-    @Test("What is no schema is an error")
+    @Test("An invalid schema is an error")
     func noSchema() {
         #expect(throws: JSONSchemaError.self) { try SampleOptions(["type": "strin"]) }
     }

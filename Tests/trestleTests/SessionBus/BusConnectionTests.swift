@@ -5,7 +5,7 @@ import Testing
 
 @testable import trestle
 
-/// The bus itself, as something that can be called.
+/// Returns a method of the bus itself.
 private func ofTheBus(_ member: String) -> BusMethod {
     BusMethod(
         destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
@@ -16,7 +16,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
     "A connection to a bus", .timeLimit(.minutes(10)),
     .enabled(if: FileManager.default.isExecutableFile(atPath: PrivateBus.program), "needs dbus-daemon"))
 @LoopActor struct BusConnectionTests {
-    @Test("a call is answered with the values of its reply, and with who sent it")
+    @Test("a call returns the values of its reply and the sender")
     func call() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -30,7 +30,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
         connection.close()
     }
 
-    @Test("values of types that are not read are reported as such, and those within a dictionary beside them are read")
+    @Test("a value of an unsupported type is reported as such; other values in its dictionary are read")
     func otherTypes() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -41,12 +41,12 @@ private func ofTheBus(_ member: String) -> BusMethod {
             return
         }
         #expect(properties["UnixUserID"] == .uint32(getuid()))
-        // An array of numbers.
+        // An array of numbers, which is not read.
         #expect(properties["UnixGroupIDs"] == .other)
         connection.close()
     }
 
-    @Test("calls that are refused end with the error's name and sentence")
+    @Test("a refused call ends with the error's name and message")
     func refused() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -60,7 +60,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
         connection.close()
     }
 
-    @Test("what D-Bus cannot carry is not sent, and the connection goes on")
+    @Test("a value that D-Bus cannot carry is not sent, and the connection stays usable")
     func unsendable() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -77,7 +77,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
         connection.close()
     }
 
-    @Test("signals come to who wants them, and to nobody else")
+    @Test("a subscriber receives only the matching signals")
     func signals() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -91,14 +91,14 @@ private func ofTheBus(_ member: String) -> BusMethod {
         for name in ["org.example.Two", "org.example.One"] {
             _ = try await other.call(ofTheBus("RequestName"), [.string(name), .uint32(0)])
         }
-        // Its answer comes behind the signals that were sent before it.
+        // The answer arrives after the signals that were sent before it.
         _ = try await connection.call(ofTheBus("GetId"))
         #expect(heard.map { $0.body.first } == [.string("org.example.One")])
         other.close()
         connection.close()
     }
 
-    @Test("when the bus ends, calls that wait end, and those that follow say that the connection was lost")
+    @Test("when the bus ends, waiting calls fail, and later calls report the lost connection")
     func lost() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -116,7 +116,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
         }
     }
 
-    @Test("closing ends calls that wait, and whoever waits for the end")
+    @Test("closing ends waiting calls, and ended() returns")
     func closed() async throws {
         let bus = try SessionBusProcess()
         let connection = try BusConnection(address: bus.address)
@@ -128,7 +128,7 @@ private func ofTheBus(_ member: String) -> BusMethod {
         connection.close()
     }
 
-    @Test("where no bus listens, it says so at once")
+    @Test("connecting without a bus fails at once")
     func nobody() throws {
         let error = #expect(throws: BusError.self) { try BusConnection(address: "unix:path=/nowhere/bus") }
         #expect(error.map { "\($0)" } == "no session bus answers: no such file or directory (ENOENT)")

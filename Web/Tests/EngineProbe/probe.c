@@ -1,18 +1,18 @@
-// engine-probe FOLDER URI [OPTION]...: shows a page in bare WebKitGTK, and writes to standard output what the engine
-// does: for the tests of what trestle-web rests on, and of ways that it does not go.
+// engine-probe FOLDER URI [OPTION]...: shows a page in bare WebKitGTK and writes the engine's behaviour to standard
+// output. Tests use it to check the facts on which trestle-web depends, and designs that it does not use.
 //
-//   --world NAME    the handler `probe` is in this isolated world, and not in the page's
-//   --script FILE   runs at document start in all frames, in the world of the handler; in the page's with --in-page
-//   --in-page       see there
+//   --world NAME    the handler `probe` is in this isolated world instead of the page's world
+//   --script FILE   runs in all frames at document start, in the world of the handler
+//   --in-page       the scripts run in the page's world
 //   --isolate       the schemes are display-isolated
 //   --csp POLICY    the default content security policy
 //   --hidden        the view is in no window
 //   --bodies        the bodies of requests are read
-//   --has FUNCTION  whether the engine has the function, which nothing else is done then
+//   --has FUNCTION  only reports whether the engine has the function
 //
 // The schemes app and other serve the files of FOLDER. Messages to the handler are lines `message TEXT`. The message
 // `end` ends the program, `snapshot` takes a picture and ends it, `kill` ends the web process, `processes` writes the
-// web processes, `stop` stops them, and says after a while whether the engine still takes them for responsive.
+// IDs of the web processes, and `stop` stops them and reports later whether the engine still considers them responsive.
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,13 +55,13 @@ static void on_snapshot(GObject *object, GAsyncResult *result, gpointer data) {
     g_main_loop_quit(loop);
 }
 
-/// Ends the web process where this was asked for and the title has come.
+/// Ends the web process if this was requested and the page has a title.
 static void kill_process(void) {
     const gchar *title = webkit_web_view_get_title(view);
     if (wants_kill && title && *title) webkit_web_view_terminate_web_process(view);
 }
 
-/// Whether a process is below this one.
+/// Returns whether a process is a descendant of this one.
 static gboolean is_ours(const gchar *pid) {
     gchar *next = g_strdup(pid);
     gboolean is_found = FALSE;
@@ -70,7 +70,7 @@ static gboolean is_ours(const gchar *pid) {
         gchar *text = NULL;
         gint parent = 0;
         g_clear_pointer(&next, g_free);
-        // The name of the process, in parentheses, may have anything in it.
+        // The name of the process, in parentheses, may contain any character.
         if (g_file_get_contents(path, &text, NULL, NULL) && strrchr(text, ')') &&
             sscanf(strrchr(text, ')'), ") %*c %d", &parent) == 1) {
             is_found = parent == getpid();
@@ -83,7 +83,7 @@ static gboolean is_ours(const gchar *pid) {
     return is_found;
 }
 
-/// The numbers of the web processes, with spaces between them; each gets a signal unless that is 0.
+/// Returns the IDs of the web processes, separated by spaces. Sends each process the signal unless it is 0.
 static gchar *web_processes(int signal) {
     GString *list = g_string_new(NULL);
     GDir *folder = g_dir_open("/proc", 0, NULL);
@@ -109,7 +109,7 @@ static gboolean say_whether_responsive(gpointer data) {
     return G_SOURCE_REMOVE;
 }
 
-/// Stops the web processes, and has them asked something, which they do not answer.
+/// Stops the web processes and sends them a script, which they do not answer.
 static void stop_processes(void) {
     g_free(web_processes(SIGSTOP));
     webkit_web_view_evaluate_javascript(view, "1", -1, NULL, NULL, NULL, NULL, NULL);

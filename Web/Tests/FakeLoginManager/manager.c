@@ -1,8 +1,8 @@
-// fake-login-manager [--impostor]: speaks as systemd-logind does on the bus of $DBUS_SYSTEM_BUS_ADDRESS, for tests.
+// fake-login-manager [--impostor]: implements systemd-logind on the bus of $DBUS_SYSTEM_BUS_ADDRESS, for tests.
 //
-// It writes `ready` when it has its name, `asked` at each question for a session, `delayed` when somebody takes a lock
-// that delays sleep, and `released` when nobody has it any more. Lines of standard input are signals that it sends:
-// suspend, resume, lock, unlock, and lock-other, of another session. It ends with its standard input. An impostor has
+// It writes `ready` when it owns its name, `asked` at each request for a session, `delayed` when a client takes a lock
+// that delays sleep, and `released` when no client has the lock any more. Lines of standard input are signals to send:
+// suspend, resume, lock, unlock, and lock-other for another session. It ends with its standard input. An impostor owns
 // no name on the bus, sends `suspend` and `lock`, and ends.
 #include <gio/gio.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const char xml[] =
     "<arg type='s' direction='in'/><arg type='s' direction='in'/><arg type='s' direction='in'/>"
     "<arg type='s' direction='in'/><arg type='h' direction='out'/></method></interface></node>";
 
-// Of libgio; its header is in a folder that pkg-config does not name for WebKitGTK.
+// A function of libgio. Its header is in a folder that pkg-config does not list for WebKitGTK.
 GUnixFDList *g_unix_fd_list_new_from_array(const int *descriptors, int count);
 
 static GDBusConnection *bus;
@@ -49,7 +49,7 @@ static gboolean released(GIOChannel *channel, GIOCondition condition, gpointer d
     return FALSE;
 }
 
-// The lock is the writing end of a pipe.
+// The lock is the write end of a pipe.
 static void delay_sleep(GVariant *parameters, GDBusMethodInvocation *invocation) {
     const char *what, *who, *why, *mode;
     g_variant_get(parameters, "(&s&s&s&s)", &what, &who, &why, &mode);

@@ -4,7 +4,7 @@ import MainLoop
 import Testing
 
 @Suite("Long turns of the main loop") struct LongTurnsTests {
-    @Test("only turns of more CPU time than 16 ms are counted; the longest is kept, by both clocks")
+    @Test("only turns with more than 16 ms of CPU time are counted; the longest is kept for both clocks")
     func counts() {
         var turns = LongTurns()
         func note(_ milliseconds: Int, cpu: Int, own: Int, of work: String) {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @MainActor
-    @Test("the loop notes a turn that works for long, and none that waits")
+    @Test("the loop counts a turn that works for long, and no turn that waits")
     func loop() {
         var end: LoopSource?
         let work = LoopSource.timer(after: .milliseconds(50)) {

@@ -2,10 +2,10 @@ import Testing
 
 @testable import MainLoop
 
-@Suite("What took most of a turn of the main loop") struct TurnWorkTests {
+@Suite("The largest part of a turn of the main loop") struct TurnWorkTests {
     private var work = TurnWork()
 
-    @Test("is the callback that took more than each other one and the toolkit") mutating func own() {
+    @Test("is the callback that took more time than each other callback and the toolkit") mutating func own() {
         work.add(3_000, of: "timer")
         work.add(4_000, of: "posts")
         work.add(2_000, of: "timer")
@@ -15,7 +15,7 @@ import Testing
         #expect(work.largest(of: 10_000) == "toolkit")
     }
 
-    @Test("is what the toolkit does by itself, where that took more; it is none of the callbacks' time")
+    @Test("is the toolkit's own part if that took more; its time does not count for the callbacks")
     mutating func toolkitPart() {
         work.add(3_000, of: "timer")
         work.addToolkit(4_000, for: "paint")
@@ -26,7 +26,7 @@ import Testing
         #expect(work.own == 0)
     }
 
-    @Test("is the toolkit for a callback that it calls again and again") mutating func batch() {
+    @Test("is the toolkit for a callback that it calls very often") mutating func batch() {
         for _ in 1..<TurnWork.batch { work.add(10, of: "script-message") }
         #expect(work.largest(of: 10_000) == "toolkit")
         work.add(10, of: "script-message")

@@ -4,7 +4,7 @@ import Testing
 @testable import PageBridge
 
 extension TestPage {
-    /// A call of the container's.
+    /// Makes a call of the container.
     fileprivate mutating func callAlert() throws -> (number: Int, actions: [PageSession.Action]) {
         guard let call = session.call("Alert", ["content": "x"]) else { throw Failure() }
         return call
@@ -16,7 +16,7 @@ extension TestPage {
         Array("{\"callbackId\":\"trestle-web-call:\(TestPage.secret):\(number)\",\(member)}\n".utf8)
     }
 
-    @Test("a call goes out as it is made, and its answer ends it and never reaches the page")
+    @Test("a call is sent at once, and its answer ends it without reaching the page")
     func answered() throws {
         var page = TestPage.open()
         _ = page.pull()
@@ -39,7 +39,7 @@ extension TestPage {
         #expect(page.session.received(answer(call.number, "\"result\":1")) == [])
     }
 
-    @Test("before the hello is answered a call waits; behind a refused hello it ends and is never sent")
+    @Test("a call waits for the answer to the hello; after a refused hello it ends without being sent")
     func opening() throws {
         for isTaken in [true, false] {
             var page = TestPage()
@@ -53,7 +53,7 @@ extension TestPage {
         }
     }
 
-    @Test("a document that is left, and a connection that ends, end its calls")
+    @Test("a new document and the end of the connection end the calls")
     func left() throws {
         var page = TestPage.open()
         let first = try page.callAlert()
@@ -64,7 +64,7 @@ extension TestPage {
         #expect(other.session.disconnected().first == .ended(call: second.number, result: nil))
     }
 
-    @Test("a cancelled call is cancelled at the daemon, and its late answer reaches nobody")
+    @Test("a cancelled call is cancelled at the daemon, and its late answer is ignored")
     func cancelled() throws {
         var page = TestPage.open()
         _ = page.pull()
@@ -75,7 +75,7 @@ extension TestPage {
         #expect(page.session.cancel(call.number) == [])
     }
 
-    @Test("no more calls are pending than may be")
+    @Test("the number of pending calls is limited")
     func bound() {
         var page = TestPage.open()
         for _ in 0..<OwnCalls.maximum { #expect(page.session.call("Alert", [:]) != nil) }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import PageBridge
 
-/// One after the other: what documents that were left have waiting is bounded for all together.
-@Suite("The lines of documents that were left while the daemon does not read", .serialized) @MainActor
+/// Runs serially, because one limit applies to the waiting lines of all documents that were left.
+@Suite("Unsent lines of documents that were left", .serialized) @MainActor
 struct PageOutputTests {
-    /// An output, and the daemon's end of its connection.
+    /// An output and the daemon's end of its connection.
     private final class Document {
         let output: PageOutput
         let daemon: Int32
@@ -31,7 +31,7 @@ struct PageOutputTests {
         }
     }
 
-    @Test("wait, unless none do") func wait() {
+    @Test("wait; without any, the connection is closed") func wait() {
         let full = Document(lineBytes: 4 << 20)
         full.output.finish()
         #expect(!full.isClosed)
@@ -42,7 +42,7 @@ struct PageOutputTests {
         #expect(empty.isClosed)
     }
 
-    @Test("wait up to 16 MiB of all documents: beyond, the connection of the one that was left first is closed")
+    @Test("wait up to 16 MiB for all documents; above that, the connection of the first document is closed")
     func bytes() {
         let documents = (0..<3).map { _ in Document(lineBytes: 7 << 20) }
         documents[0].output.finish()

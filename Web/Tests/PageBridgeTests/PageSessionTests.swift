@@ -5,7 +5,7 @@ import WebProfiles
 @testable import PageBridge
 
 @Suite("The bridge of one document") struct PageSessionTests {
-    @Test("no line of the page goes out before the daemon has answered the hello well")
+    @Test("no line of the page is sent before the daemon has accepted the hello")
     func order() throws {
         var page = TestPage()
         #expect(page.commit("https://a.example/page") == [])
@@ -16,7 +16,7 @@ import WebProfiles
         #expect(page.line("1") == [.send(Array("1".utf8))])
     }
 
-    @Test("behind a refused hello each call is answered permission.denied, and nothing is sent")
+    @Test("after a refused hello each call gets permission.denied, and nothing is sent")
     func refused() {
         var page = TestPage()
         _ = page.commit("https://a.example/")
@@ -33,7 +33,7 @@ import WebProfiles
     }
 
     @Test(
-        "only an origin that is that of the view's address, and is lent the bridge, gets a session",
+        "only the origin of the view's address gets a session, and only if it has the bridge",
         arguments: [
             ("https://a.example/page", "https://a.example", true),
             ("https://a.example/", "https://A.example:443", true),
@@ -55,14 +55,14 @@ import WebProfiles
         #expect(actions.contains { if case .refused = $0 { true } else { false } } == !isGood)
     }
 
-    @Test("without a commit nobody gets a session")
+    @Test("no session is opened without a commit")
     func early() {
         var page = TestPage()
         let actions = page.hello("https://a.example")
         #expect(!actions.contains { if case .connect = $0 { true } else { false } })
     }
 
-    @Test("messages of a document that is gone are dropped, and its connection is closed")
+    @Test("messages of an earlier document are dropped, and its connection is closed")
     func stale() {
         var page = TestPage()
         _ = page.commit("https://a.example/")
@@ -77,7 +77,7 @@ import WebProfiles
         #expect(page.line("{}", document: 2) == [.send(Array("{}".utf8))])
     }
 
-    @Test("a late hello of a document that is gone gets no session for the next one")
+    @Test("a late hello of an earlier document gets no session for the next document")
     func lateHello() {
         var page = TestPage(lent: ["https://a.example", "https://b.example"])
         _ = page.commit("https://b.example/")
@@ -86,7 +86,7 @@ import WebProfiles
         #expect(!page.hello("https://b.example", document: 2).isEmpty)
     }
 
-    @Test("a page's answer cannot be taken for the daemon's answer to the hello")
+    @Test("a page's answer is not mistaken for the daemon's answer to the hello")
     func forgedAnswer() {
         var page = TestPage()
         _ = page.commit("https://a.example/")
@@ -96,13 +96,13 @@ import WebProfiles
         #expect(page.answered().contains(.send(Array("{\"task\":\"Echo\"}".utf8))))
     }
 
-    @Test("a line end within a line ends no message")
+    @Test("a line end within a line does not end the message")
     func lineEnds() {
         var page = TestPage.open()
         #expect(page.line("{\n}\r{}") == [.send(Array("{ } {}".utf8))])
     }
 
-    @Test("the last line end is found from any beginning, and in nothing there is none")
+    @Test("the last line end is found in any slice, and none in an empty one")
     func lastLineEnd() {
         let bytes = Array("1\n22\n333".utf8)
         #expect(LineEnds.last(in: bytes[...]) == 4)
@@ -113,7 +113,7 @@ import WebProfiles
         #expect(LineEnds.replaced(in: [][...]) == [])
     }
 
-    @Test("lines wait for a post of the porter's, and are joined")
+    @Test("lines wait for a post of the porter and are joined")
     func pulls() {
         var page = TestPage.openWithoutPosts()
         #expect(page.session.received(Array("1\n".utf8)) == [])
@@ -124,7 +124,7 @@ import WebProfiles
         #expect(page.session.received(Array("4\n".utf8)) == [])
     }
 
-    @Test("the answer to a call's line brings the result: no other post is needed")
+    @Test("the answer to a call's line contains the result, without another post")
     func results() {
         var page = TestPage.openWithoutPosts()
         for _ in 0..<3 {
@@ -134,7 +134,7 @@ import WebProfiles
         #expect(page.session.received(Array("3\n".utf8)) == [])
     }
 
-    @Test("of more posts than may wait, the oldest is answered with nothing")
+    @Test("if too many posts wait, the oldest is answered with nothing")
     func heldPosts() {
         var page = TestPage.openWithoutPosts()
         for _ in 0..<PageSessionLimits.heldPosts { #expect(page.pull() == []) }
@@ -143,7 +143,7 @@ import WebProfiles
         #expect(page.session.received(Array("2\n".utf8)) == [])
     }
 
-    @Test("posts that wait are another document's when one begins, and those of a document that is gone are refused")
+    @Test("a new document replaces the waiting posts, and posts of other documents are dropped")
     func fates() {
         var page = TestPage.open()
         #expect(page.fate("p")?.fate == .held)
@@ -155,7 +155,7 @@ import WebProfiles
         #expect(page.session.received(Array("2\n".utf8)) == [])
     }
 
-    @Test("a page that takes nothing has the reading stopped")
+    @Test("reading stops while the page takes no lines")
     func backPressure() {
         var page = TestPage.openWithoutPosts()
         let line = [UInt8](repeating: 0x20, count: PageSessionLimits.undeliveredBytes - 1) + [0x0A]
@@ -165,7 +165,7 @@ import WebProfiles
         #expect(!page.session.isFull)
     }
 
-    @Test("more calls than may wait for the hello are answered busy")
+    @Test("calls get busy if too many wait for the hello")
     func flood() {
         var page = TestPage()
         _ = page.commit("https://a.example/")
@@ -178,7 +178,7 @@ import WebProfiles
         #expect(page.delivered(actions).hasPrefix("{\"callbackId\":\"last\",\"error\":{\"code\":\"busy\""))
     }
 
-    @Test("the page hears of a lost connection, which is made again after pauses that double")
+    @Test("the page is notified of a lost connection, which is retried after doubling pauses")
     func lost() {
         var page = TestPage.open()
         _ = page.pull()
@@ -191,7 +191,7 @@ import WebProfiles
         #expect(page.session.disconnected().last == .retry(after: .milliseconds(100)))
     }
 
-    @Test("a retry for a document that is gone does nothing")
+    @Test("a retry for an earlier document does nothing")
     func lateRetry() {
         var page = TestPage.open()
         _ = page.session.disconnected()
@@ -199,7 +199,7 @@ import WebProfiles
         #expect(page.session.retry() == [])
     }
 
-    @Test("the daemon's web.close closes the page; a result or event that only looks like it does not")
+    @Test("the daemon's web.close closes the page; a result that contains the same text does not")
     func close() {
         var page = TestPage.open()
         let close = "{\"event\":\"web.close\",\"data\":{\"info\":null}}\n"
@@ -208,7 +208,7 @@ import WebProfiles
         #expect(page.session.received(Array("{\"callbackId\":1,\"result\":2}\n\(close)".utf8)).contains(.close))
     }
 
-    @Test("address and title are sent once the session is there, and only when they change")
+    @Test("address and title are sent once the session is open, and only when they change")
     func description() {
         var page = TestPage.open()
         let description = PageDescription(uri: "https://a.example/#x", title: "A")
@@ -217,7 +217,7 @@ import WebProfiles
         #expect(page.session.describe(description) == [])
     }
 
-    @Test("a page gets the newest handlers alone, and each document that begins gets them")
+    @Test("a page gets only the newest handlers, and each new document gets them")
     func handlers() {
         var page = TestPage.openWithoutPosts()
         _ = page.session.setHandlers([PageHandler("a", task: "Echo")])

@@ -5,7 +5,7 @@ import WebProfiles
 
 struct Failure: Error {}
 
-/// A page, its porter and the daemon, for a session without any of them.
+/// A simulation of a page, its porter and the daemon around a session.
 struct TestPage {
     static let secret = "00112233445566778899aabbccddeeff"
     var session: PageSession
@@ -15,7 +15,7 @@ struct TestPage {
             lent: Set(lent.compactMap { try? PageOrigin($0) }), userAgent: "engine", secret: Self.secret)
     }
 
-    /// A page whose session is there.
+    /// Returns a page with an open session.
     static func open() -> TestPage {
         var page = TestPage()
         _ = page.commit("https://a.example/")
@@ -24,14 +24,14 @@ struct TestPage {
         return page
     }
 
-    /// As ``open()``, and no post of the porter's waits.
+    /// Returns a page with an open session and without a waiting post of the porter.
     static func openWithoutPosts() -> TestPage {
         var page = open()
         _ = page.session.received(Array("0\n".utf8))
         return page
     }
 
-    /// The id of a document.
+    /// Returns the ID of a document.
     static func document(_ number: Int) -> String { String(repeating: "\(number)", count: PageMessage.idBytes) }
 
     mutating func commit(_ uri: String?) -> [PageSession.Action] { session.commit(uri) }
@@ -40,7 +40,7 @@ struct TestPage {
         fate(kind, text, document: document)?.actions ?? []
     }
 
-    /// What a post leads to, and what becomes of its answer.
+    /// Posts a message. Returns the actions that follow and the fate of its answer; `nil` if the message is invalid.
     mutating func fate(
         _ kind: String, _ text: String = "", document: Int = 1
     ) -> (actions: [PageSession.Action], fate: PageSession.Fate)? {
@@ -58,18 +58,18 @@ struct TestPage {
 
     mutating func pull(document: Int = 1) -> [PageSession.Action] { post("p", document: document) }
 
-    /// The daemon takes the hello.
+    /// Answers the hello with a session.
     mutating func answered() -> [PageSession.Action] {
         session.received(Array("{\"callbackId\":\"trestle-web:\(Self.secret)\",\"result\":{\"session\":3}}\n".utf8))
     }
 
-    /// The daemon does not take it.
+    /// Answers the hello with an error.
     mutating func refused() -> [PageSession.Action] {
         let error = "{\"code\":\"permission.denied\",\"message\":\"you may not speak for it\"}"
         return session.received(Array("{\"callbackId\":\"trestle-web:\(Self.secret)\",\"error\":\(error)}\n".utf8))
     }
 
-    /// The lines that go to the page.
+    /// Returns the lines that the page receives.
     func delivered(_ actions: [PageSession.Action]) -> String {
         actions.map { if case .deliver(let lines) = $0 { String(decoding: lines, as: UTF8.self) } else { "" } }.joined()
     }

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Controls: attacks that succeed against a container that does less", .serialized, .timeLimit(.minutes(10)),
+    "Controls: attacks that succeed without the container's protection", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct AttackControlTests {
-    @Test("a call that is sent behind a hello, and does not wait for its answer, runs as local where it is refused")
+    @Test("a call that does not wait for the answer to its hello runs as local if the hello is refused")
     func pipelined() async throws {
         let refusing = { (origins: [String]) in
             """

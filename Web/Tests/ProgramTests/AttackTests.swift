@@ -6,7 +6,7 @@ import Testing
     "Pages that attack the bridge", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct AttackTests {
-    /// Posts a call by everything that a frame could find, and posts to its page what it found.
+    /// Posts a call through every object that a frame could find, and posts the findings to its page.
     private static let frame = """
         const call = JSON.stringify({ task: "test.report", options: { attack: KIND } });
         let found = typeof webkit;
@@ -17,7 +17,7 @@ struct AttackTests {
 
     private static func frame(_ kind: String) -> String { frame.replacing("KIND", with: "\"\(kind)\"") }
 
-    @Test("no frame of any kind finds the bridge, or posts to the container")
+    @Test("frames of every kind find no bridge and cannot post to the container")
     func frames() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -47,7 +47,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a page of another port has no bridge, though the engine's patterns have no ports")
+    @Test("a page of another port has no bridge, although the engine's patterns have no ports")
     func port() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -58,7 +58,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a document in a sandbox speaks for nobody, whatever its address")
+    @Test("a sandboxed document represents no origin, whatever its address")
     func sandbox() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -69,7 +69,7 @@ struct AttackTests {
         }
     }
 
-    @Test("calls that wait for a refused hello are refused with it, and never run as local")
+    @Test("calls that wait for a refused hello are refused too, and never run as local")
     func refusedHello() async throws {
         try await WebRun.with(
             rules: { origins in
@@ -90,7 +90,7 @@ struct AttackTests {
         }
     }
 
-    @Test("what a document posts while it is left is never another document's")
+    @Test("posts of a document that is being left never count as another document's")
     func stale() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -116,7 +116,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a document that returns from the page cache gets a session of its own, and hears that the old one is lost")
+    @Test("a document that returns from the page cache gets its own session")
     func pageCache() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -138,7 +138,7 @@ struct AttackTests {
         }
     }
 
-    @Test("document.domain lends nobody the bridge: a page speaks for its own host, a frame of another one for nobody")
+    @Test("document.domain does not share the bridge: a page keeps its host, and a frame of another host has none")
     func domain() async throws {
         try await WebRun.with(
             rules: { origins in
@@ -174,7 +174,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a service worker has no bridge, and the documents that it makes up are its origin's own")
+    @Test("a service worker has no bridge, and documents that it creates belong to its origin")
     func serviceWorker() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])

@@ -8,7 +8,7 @@ struct CommandLineTests {
         try TestSupport.run(PackageFolder.container, arguments, environment: environment)
     }
 
-    @Test("--help has examples and every exit status") func help() throws {
+    @Test("--help has examples and the exit statuses") func help() throws {
         let help = try run("--help")
         #expect(help.end == .exited(0))
         for text in ["EXAMPLES", "EXIT STATUS", "--print-config", "--screenshot"] {
@@ -16,12 +16,12 @@ struct CommandLineTests {
         }
     }
 
-    @Test("--version is that of the daemon") func version() throws {
+    @Test("--version equals the daemon's version") func version() throws {
         let daemon = try TestSupport.run("\(PackageFolder.programs)/trestled", ["--version"])
         #expect(try run("--version").output == daemon.output && !daemon.output.isEmpty)
     }
 
-    @Test("--print-config sample prints a profile that --check-config takes; a wrong one is 78, with each place")
+    @Test("--print-config sample prints a valid profile; an invalid one ends with 78 and a line for each mistake")
     func profiles() throws {
         let home = try TemporaryFolder()
         let environment = ["HOME=\(home.path)"]
@@ -38,7 +38,7 @@ struct CommandLineTests {
         #expect(try run("--profile", "none", "--check-config", environment: environment).end == .exited(78))
     }
 
-    @Test("--print-desktop prints the desktop file of a profile, and needs one") func desktop() throws {
+    @Test("--print-desktop prints the desktop file of a profile, and requires a profile") func desktop() throws {
         let home = try TemporaryFolder()
         let environment = ["HOME=\(home.path)"]
         let made = try TestSupport.run("/bin/mkdir", ["-p", home.file(".config/trestle/web")])
@@ -49,7 +49,7 @@ struct CommandLineTests {
         #expect(try run("--print-desktop", environment: environment).end == .exited(64))
     }
 
-    @Test("a bridge for what is no origin, a page out of bounds and --dev for a kiosk are refused")
+    @Test("an invalid bridge origin, a page outside the bounds and --dev with --kiosk are refused")
     func refused() throws {
         #expect(try run("--bridge", "https://a.example/x", "https://a.example/").end == .exited(64))
         #expect(try run("file:///etc/passwd").end == .exited(78))
@@ -57,7 +57,7 @@ struct CommandLineTests {
         #expect(try run().end == .exited(64))
     }
 
-    @Test("without a display it ends with 69, and says what to do") func display() throws {
+    @Test("without a display it ends with 69 and the reason") func display() throws {
         let ended = try run("https://a.example/")
         #expect(ended.end == .exited(69))
         #expect(ended.errors.contains("there is no display"))

@@ -10,7 +10,7 @@ import Testing
 struct CookieTests {
     private static let sync = "[storage]\ncookies = \"sync\"\n"
 
-    /// Starts trestle-web with a page that is not waited for.
+    /// Starts trestle-web with a page that sends no report, and waits until the page is loaded.
     private func start(_ run: WebRun, _ page: String, _ settings: String) async throws {
         let origin = page.split(separator: "/").prefix(2).joined(separator: "//")
         try run.write(profile: "allow = [\"\(origin)\"]\n\(settings)[pool]\nwarm = 0\n", named: "cookies")
@@ -20,7 +20,7 @@ struct CookieTests {
         _ = try await loads.next()
     }
 
-    @Test("cookies: the first request has the daemon's; what document.cookie and Set-Cookie set comes back to it")
+    @Test("cookies: the first request sends the daemon's, and the daemon receives those of scripts and responses")
     func bothWays() async throws {
         try await WebRun.with(plugins: ["Cookies"]) { run in
             let odd = try OddServer()
@@ -52,7 +52,7 @@ struct CookieTests {
         }
     }
 
-    @Test("302 caught, request copied with a header: not needed, as the request behind a redirect has all cookies")
+    @Test("302 caught, request copied with a header: not needed, the request after a redirect has all cookies")
     func redirected() async throws {
         try await WebRun.with(plugins: ["Cookies"]) { run in
             let odd = try OddServer()
@@ -65,7 +65,7 @@ struct CookieTests {
         }
     }
 
-    @Test("cookies: changes at random on both sides end equal, each is published once, and nothing goes in circles")
+    @Test("cookies: both sides are equal after random changes, and each change is published at most once")
     func random() async throws {
         let seed = UInt64(getenv("COOKIE_SEED").map { String(cString: $0) } ?? "") ?? .random(in: 0...999_999)
         let count = Int(getenv("COOKIE_CHANGES").map { String(cString: $0) } ?? "") ?? 1_000
@@ -91,12 +91,12 @@ struct CookieTests {
             _ = try await bridge.call(
                 "cookies.set", ["cookie": ["name": "end", "host": "a.example.org", "value": "1"]] as JSON,
                 as: JSON.self)
-            // Each change changes the profile once at most, wherever it was made.
+            // Each change changes the profile at most once, wherever it was made.
             #expect(try await published <= count)
         }
     }
 
-    /// How many changes of the profile are published before that of the cookie `end`.
+    /// Returns the number of published changes of the profile before that of the cookie `end`.
     private static func changes(_ events: EventStream) async throws -> Int {
         var count = 0
         for try await event in events {
@@ -109,7 +109,7 @@ struct CookieTests {
         return count
     }
 
-    /// Sets and deletes few cookies, so that both sides meet, some at once.
+    /// Sets and deletes cookies with few names, eight at once, so that changes of both sides collide.
     private func change(_ bridge: Bridge, _ count: Int, _ tasks: String, _ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<(count / 8) {
@@ -147,7 +147,7 @@ struct CookieTests {
         return ("set", ["cookie": .object(cookie)])
     }
 
-    /// What both sides have in common of each cookie.
+    /// Returns the attributes of each cookie that both sides have in common.
     private func comparable(_ answer: JSON) -> Set<String> {
         let cookies = answer["cookies"]?.arrayValue ?? []
         return Set(
@@ -157,7 +157,7 @@ struct CookieTests {
             })
     }
 
-    @Test("cookies that are the container's own outlive it where its storage does; with none there are none")
+    @Test("cookies of the container outlive it if its storage is persistent; with none they are not stored")
     func own() async throws {
         try await WebRun.with { run in
             let page = "\(run.server.origins[0])/page.html"

@@ -17,8 +17,7 @@ struct DialectTests {
         return value
     }
 
-    @Test(
-        "bridge injected, so that it does not hang on a script server: WebBridge is there without a script of its own")
+    @Test("bridge injected, so that it does not hang on a script server: WebBridge exists without a script of the page")
     func injected() async throws {
         let value = try await report(
             "",
@@ -34,7 +33,7 @@ struct DialectTests {
                 || value == ["result": ["a": 1], "error": nil, "promised": ["b": 2], "code": "task.not_found"])
     }
 
-    @Test("a page that brings its own WebBridge keeps its own")
+    @Test("a page with its own WebBridge keeps it")
     func own() async throws {
         let value = try await report(
             "",
@@ -44,7 +43,7 @@ struct DialectTests {
         #expect(value == ["isLibrary": true])
     }
 
-    @Test("add, remove a script message handler: webkit.messageHandlers.NAME calls the task NAME, and has its result")
+    @Test("add, remove a script message handler: webkit.messageHandlers.NAME calls the task NAME and gets its result")
     func messageHandlers() async throws {
         let value = try await report(
             #"dialects = ["messageHandlers"]"#,
@@ -60,7 +59,7 @@ struct DialectTests {
         #expect(value == ["echo": ["a": 1], "code": "string", "isSame": true])
     }
 
-    @Test("URL calls jxaction://scan?x=1: a link that is clicked is a call, whose callback is a function of the page")
+    @Test("URL calls jxaction://scan?x=1: a clicked link is a call whose callback is a function of the page")
     func url() async throws {
         let value = try await report(
             #"dialects = ["url"]"#,
@@ -77,7 +76,7 @@ struct DialectTests {
         #expect(value == ["scanned": ["x": "1"], "code": ["b": 2]])
     }
 
-    @Test("a URL call of a frame is no call, however its link is followed")
+    @Test("a URL call of a frame has no effect, however its link is followed")
     func frames() async throws {
         let attack = """
             document.querySelector('a').click();
@@ -95,7 +94,7 @@ struct DialectTests {
         #expect(value == "the page")
     }
 
-    @Test("exported objects and functions call tasks; arguments are a list, or named by the task's schema")
+    @Test("exported objects and functions call tasks; arguments are a list or named by the task's schema")
     func exports() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             let options: JSON = [

@@ -7,7 +7,7 @@ import Testing
     "Dialogs of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct DialogTests {
-    /// Starts trestle-web with a page that says when it was loaded, and waits for its tasks.
+    /// Starts trestle-web with a page that reports when it is loaded, and waits for the container's tasks.
     private func start(_ run: WebRun, _ arguments: String...) async throws {
         let origin = run.server.origins[0]
         try run.server.serve("page.html", script: "WebBridge.call('test.report', 'loaded');", body: "<p>text")
@@ -16,7 +16,7 @@ struct DialogTests {
         try await run.awaitTasks()
     }
 
-    /// Presents alerts by never answering, and reports each that came, and of each that was taken away.
+    /// Presents alerts without answering. Reports each alert that is shown and each that is cancelled.
     private func holdAlerts(_ run: WebRun) async throws -> (shown: AsyncStream<JSON>, gone: AsyncStream<JSON>) {
         let (shown, shows) = AsyncStream.makeStream(of: JSON.self)
         let (gone, goes) = AsyncStream.makeStream(of: JSON.self)
@@ -51,7 +51,7 @@ struct DialogTests {
         }
     }
 
-    @Test("a page without a bridge asks by the container's own connection, and the title says who asks")
+    @Test("a page without a bridge asks on the container's connection, and the title contains the page's origin")
     func withoutBridge() async throws {
         try await WebRun.with { run in
             try await start(run)
@@ -74,8 +74,7 @@ struct DialogTests {
         }
     }
 
-    @Test(
-        "a dialog is closed, and its alert taken away, when the view navigates, when its page closes and when it dies")
+    @Test("a dialog and its alert are closed when the view navigates, its page closes or its process ends")
     func closed() async throws {
         try await WebRun.with { run in
             try run.write(profile: "[pool]\nwarm = 0\n", named: "cold")
@@ -99,14 +98,14 @@ struct DialogTests {
 
             ask(run, "third")
             #expect(await shown.next(isolation: #isolation)?["options"]?["content"] == "third")
-            // The program ends with its last page, maybe before it has answered.
+            // The program ends with its last page, possibly before it has answered.
             _ = try? await run.bridge.call("web.close", as: JSON.self)
             #expect(await gone.next(isolation: #isolation)?["content"] == "third")
             #expect(try run.end() == .exited(0))
         }
     }
 
-    /// Has the page ask by `alert`. The script does not end before the question does, so its end is not waited for.
+    /// Makes the page call `alert`. The script ends only after the alert, so this does not wait for it.
     private func ask(_ run: WebRun, _ text: String) {
         let bridge = run.bridge
         Task {
@@ -114,7 +113,7 @@ struct DialogTests {
         }
     }
 
-    @Test("with panels = \"none\" questions are declined, and nobody is asked")
+    @Test("with panels = \"none\" questions are declined without asking the user")
     func none() async throws {
         try await WebRun.with { run in
             try run.write(profile: "panels = \"none\"\n", named: "silent")
@@ -126,7 +125,7 @@ struct DialogTests {
         }
     }
 
-    @Test("leave page? is a confirm where the page asks for it: the page stays, or goes")
+    @Test("leave page? is a confirm if the page requests it, and the page is left if the user agrees")
     func leave() async throws {
         try await WebRun.with { run in
             try await start(run)

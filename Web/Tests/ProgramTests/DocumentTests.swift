@@ -8,7 +8,7 @@ import Testing
     "Scripts, parameters, history and data of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible && OddServer.isPossible, "\(WebRun.needs); needs openssl"))
 struct DocumentTests {
-    @Test("user scripts, start/end, main frame/all, remove all: added ones run in documents to come, of their origins")
+    @Test("user scripts, start/end, main frame/all, remove all: added scripts run in later documents of their origins")
     func scripts() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -22,7 +22,7 @@ struct DocumentTests {
             let look = "return [globalThis.added ?? 0, getComputedStyle(document.querySelector('b')).color]"
             _ = try await run.navigate("\(origin)/plain.html", finished: true)
             #expect(try await run.evaluate(look) == [1, "rgb(1, 2, 3)"])
-            // The engine's patterns have no ports: the script is kept from another port's documents all the same.
+            // The engine's patterns have no ports. The script is still kept from documents of another port.
             _ = try await run.navigate("\(other)/plain.html", finished: true)
             #expect(try await run.evaluate(look) == [0, "rgb(1, 2, 3)"])
             _ = try await run.bridge.call("web.scripts.remove", added, as: JSON.self)
@@ -35,7 +35,8 @@ struct DocumentTests {
         }
     }
 
-    @Test("user script versus evaluate: one runs in documents to come and returns nothing, the other now, and returns")
+    @Test(
+        "user script versus evaluate: one runs in later documents without a result, the other runs now and returns one")
     func scriptsAndEvaluate() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -50,7 +51,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("all pages have a script that is added, twice where it was added twice, and none after its removal")
+    @Test("an added script runs in all pages, twice if it was added twice, and not after its removal")
     func sharedScripts() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -81,7 +82,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("scripts of the profile run in documents of their origins, worlds and frames, and no client removes them")
+    @Test("scripts of the profile run in their origins, worlds and frames, and clients cannot remove them")
     func ownScripts() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])
@@ -113,7 +114,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("public parameters at several places: the address, headers and a script, for the listed origins alone")
+    @Test("public parameters at several places: the address, headers and a script, only for the listed origins")
     func parameters() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()
@@ -138,7 +139,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("--param and --param-in are for the first page")
+    @Test("--param and --param-in apply to the first page")
     func parameterFlags() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -167,7 +168,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("history shim (pushState, replaceState, popstate): web.history says how the address changed")
+    @Test("history shim (pushState, replaceState, popstate): web.history reports how the address changed")
     func history() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -185,7 +186,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("web.back and web.forward go through the documents, and say where there is none")
+    @Test("web.back and web.forward move through the documents, and fail if there is none")
     func backAndForward() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -206,7 +207,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("progress, title, icon: progress ends with 1, and the window has the title that it is given")
+    @Test("progress, title, icon: progress ends with 1, and the window gets the given title")
     func progressAndWindow() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "[tasks]\nevents = [\"web.progress\", \"web.title\"]\n")
@@ -223,7 +224,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("content height and insets: the page lays itself out in the size of its window, below the zoom")
+    @Test("content height and insets: the page has the size of its window divided by the zoom")
     func layout() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -232,7 +233,7 @@ struct DocumentTests {
                 (["size": "640x480", "zoom": 1], 640, 480), (["size": "800x600", "zoom": 2], 400, 300),
             ] {
                 _ = try await run.bridge.call("web.window.set", options, as: JSON.self)
-                // The page hears of its size when it is drawn.
+                // The page gets its new size when it is drawn.
                 var found: [Int64] = []
                 while found.prefix(2) != [width, height] {
                     found = try await run.evaluate(look).arrayValue?.compactMap(\.int64Value) ?? []
@@ -246,7 +247,7 @@ struct DocumentTests {
     func data() async throws {
         try await WebRun.with { run in
             try await run.startPage()
-            // The network process has the cookie when it has answered a request behind it.
+            // The network process has the cookie once it has answered a later request.
             _ = try await run.evaluate("document.cookie = 'a=1; max-age=1000'; await fetch(location.href);")
             let records = try await run.bridge.call(
                 "web.data.records", ["types": ["cookies"]] as JSON, as: JSON.self)
@@ -258,7 +259,8 @@ struct DocumentTests {
         }
     }
 
-    @Test("pool: global first view, visible, reusable: web.pool shows what waits, what is shown, and what it takes")
+    @Test(
+        "pool: global first view, visible, reusable: web.pool reports views, limits, starts, processes and long turns")
     func pool() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "[pool]\nwarm = 0\nmax = 3\n")
@@ -266,10 +268,10 @@ struct DocumentTests {
             #expect(pool["visible"] == 1 && pool["maximum"] == 3 && pool["coldStarts"] == 1)
             let processes = pool["processes"]?.arrayValue ?? []
             #expect(processes.count == 1)
-            // More than nothing, and less than machines have.
+            // A plausible amount: more than 1 MiB and less than 1 TiB.
             let memory = processes.first?["memory"]?.int64Value ?? 0
             #expect(memory > 1 << 20 && memory < 1 << 40)
-            // No turn works longer than it lasts, but for the little that a meter may add.
+            // CPU time does not exceed elapsed time, apart from the precision of the measurement.
             let turns = pool["longTurns"]
             #expect(turns?["count"]?.int64Value ?? -1 >= 0)
             let works = turns?["work"]?.objectValue?.map { $0.value.int64Value ?? -1 } ?? [-1]

@@ -7,7 +7,7 @@ import Testing
     "Downloads of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible && OddServer.isPossible, "\(WebRun.needs); needs openssl"))
 struct DownloadTests {
-    @Test("downloads: denied by default; else into the folder, under a harmless name, and never over a file")
+    @Test("downloads: saved in the folder under a harmless name, without overwriting a file")
     func downloads() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()

@@ -9,7 +9,7 @@ import Testing
     "Content filters of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct FilterTests {
-    /// Serves a page with two scripts and two paragraphs, and looks at which of them are there.
+    /// Serves a page with two scripts and two paragraphs, and returns which of them run and are shown.
     private func look(_ run: WebRun) async throws -> JSON {
         try run.server.serve("globalThis.first = 1;", as: "first.js")
         try run.server.serve("globalThis.second = 1;", as: "second.js")
@@ -27,7 +27,7 @@ struct FilterTests {
             """)
     }
 
-    @Test("intercept requests: filters of the profile hold from its first page on, and no client removes them")
+    @Test("intercept requests: filters of the profile apply from its first page, and clients cannot remove them")
     func profile() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -60,7 +60,7 @@ struct FilterTests {
         }
     }
 
-    @Test("web.filters.set sets those of clients in place of those before, for pages that are open and for new ones")
+    @Test("web.filters.set replaces the filters of clients, for open pages and for new ones")
     func clients() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "allow = [\"http://localhost\"]\n")
@@ -78,13 +78,13 @@ struct FilterTests {
             var failures = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
             let https: JSON = [["action": "https", "url": "^http://localhost/"]]
             _ = try await run.bridge.call("web.filters.set", ["filters": https] as JSON, as: JSON.self)
-            // Nobody listens there, or with a certificate that is not trusted.
+            // No server listens there, or its certificate is not trusted.
             await run.expect("web.navigate", ["uri": "http://localhost/"], "load.failed")
             #expect(try await failures.next()?.data["uri"] == "https://localhost/")
         }
     }
 
-    @Test("filters that are wrong or too many are refused, and those before stay")
+    @Test("invalid filters and too many filters are refused, and the previous ones stay")
     func refused() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -110,10 +110,10 @@ struct FilterTests {
 
     /// Sets filters.
     ///
-    /// - Returns: The error's code; nil: they are set.
+    /// - Returns: The error's code; `nil` if they are set.
     private static func set(_ filters: JSON, _ bridge: Bridge) async -> ErrorCode? {
         do throws(BridgeError) {
-            // A busy machine takes minutes for the processor time that the engine may use.
+            // A busy machine needs minutes for the CPU time that the engine may use.
             _ = try await bridge.call(
                 "web.filters.set", ["filters": filters] as JSON, as: JSON.self, timeout: .seconds(600))
             return nil
@@ -122,14 +122,14 @@ struct FilterTests {
         }
     }
 
-    @Test("filters that the engine would compile without end are refused, and others are busy meanwhile")
+    @Test("filters that the engine would compile endlessly are refused, and other calls get busy meanwhile")
     func endless() async throws {
         try await WebRun.with { run in
             try await run.startPage()
             let bridge = run.bridge
             let expression = ".*a" + String(repeating: "[ab]", count: 24)
             async let refusal = Self.set([["action": "block", "url": .string(expression)]], bridge)
-            // Until the other call has come.
+            // Repeats until the other call has arrived.
             var code: ErrorCode?
             while code == nil { code = await Self.set([], bridge) }
             #expect(code == .busy)
@@ -139,7 +139,7 @@ struct FilterTests {
         }
     }
 
-    @Test("a compiler that is killed in its midst is engine.failed; the filters before stay, and others are set then")
+    @Test("a killed compiler causes engine.failed; the previous filters stay, and new ones can be set")
     func killedCompiler() async throws {
         try await WebRun.with { run in
             run.environment.append("TMPDIR=\(run.homePath)")
@@ -165,7 +165,7 @@ struct FilterTests {
         }
     }
 
-    @Test("a profile whose filters the engine does not take ends with 78")
+    @Test("a profile whose filters the engine refuses ends with 78")
     func wrongProfile() async throws {
         try await WebRun.with { run in
             try run.write(profile: "filters = [{ action = \"block\", url = \"(\" }]\n", named: "test")

@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Pages with the JavaScript of other bridges, as others wrote it", .serialized, .timeLimit(.minutes(20)),
+    "Pages with the original JavaScript of other bridges", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct ForeignBridgeTests {
     @Test(
-        "WebViewJavascriptBridge: its ExampleApp calls a handler, and is called",
+        "WebViewJavascriptBridge: its ExampleApp calls a handler and is called",
         .enabled(if: PublicSuite.webViewJavascriptBridge.isThere, "\(PublicSuite.webViewJavascriptBridge.missing)"))
     func exampleApp() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
@@ -50,7 +50,7 @@ struct ForeignBridgeTests {
     }
 
     @Test(
-        "Capacitor: native-bridge.js calls plugins, hears events, and finds the headers of trestle generate",
+        "Capacitor: native-bridge.js calls plugins, receives events and finds the headers of trestle generate",
         .enabled(if: PublicSuite.capacitor.isThere, "\(PublicSuite.capacitor.missing)"))
     func capacitor() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
@@ -93,7 +93,7 @@ struct ForeignBridgeTests {
     }
 
     @Test(
-        "Cordova: exec of the iOS platform calls SERVICE.ACTION, and has success and failure",
+        "Cordova: exec of the iOS platform calls SERVICE.ACTION and reports success and failure",
         .enabled(if: PublicSuite.cordova.isThere, "\(PublicSuite.cordova.missing)"),
         .enabled(if: PublicSuite.cordovaIOS.isThere, "\(PublicSuite.cordovaIOS.missing)"))
     func cordova() async throws {

@@ -7,7 +7,7 @@ import Testing
     "Handlers that clients add to pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct HandlerTests {
-    /// Starts a page that reports the types of two handlers when its first script runs, and then has one of its own.
+    /// Starts a page that reports the types of two handlers when its first script runs, and then defines one itself.
     private func start(_ run: WebRun, settings: String = "") async throws {
         try run.server.serve(
             """
@@ -30,13 +30,13 @@ struct HandlerTests {
         _ = try await run.bridge.call("web.handlers.remove", ["name": .string(name)] as JSON, as: JSON.self)
     }
 
-    /// Waits in the page until it has a handler, or until it does not.
+    /// Waits in the page until it has a handler, or until it no longer has one.
     private func wait(_ run: WebRun, for name: String, isThere: Bool = true) async throws {
         let lasts = "\(isThere ? "!" : "")webkit.messageHandlers.\(name)"
         try await run.evaluate("while (\(lasts)) await new Promise((done) => requestAnimationFrame(done));")
     }
 
-    @Test("web.handlers.add gives the document that is shown, and those to come, a handler that calls a task")
+    @Test("web.handlers.add gives the current and later documents a handler that calls a task")
     func add() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             try await run.bridge.register("test.scan") { (options: JSON, _) -> JSON in ["scanned": options] }
@@ -57,7 +57,7 @@ struct HandlerTests {
         }
     }
 
-    @Test("at a removal calls in flight end with call.cancelled, at the provider too; a handler that is kept is dead")
+    @Test("a removal cancels open calls, also at the provider, and a kept handler object stops working")
     func removal() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             let (steps, writer) = AsyncStream.makeStream(of: String.self)
@@ -85,7 +85,7 @@ struct HandlerTests {
         }
     }
 
-    @Test("a handler takes no name of the page's, of a dialect or of another handler, and there are 64 at most")
+    @Test("a handler does not replace one of the page, a dialect or another client, and there are at most 64")
     func bounds() async throws {
         try await WebRun.with(rules: WebRun.dialectRules) { run in
             try await start(run, settings: #"dialects = ["cordova"]"#)
@@ -114,7 +114,7 @@ struct HandlerTests {
         }
     }
 
-    @Test("a page adds, lists and removes no handlers")
+    @Test("a page cannot add, list or remove handlers")
     func pages() async throws {
         try await WebRun.with(
             rules: { "\(WebRun.dialectRules($0))\n\(Self.rule($0[0]))" }

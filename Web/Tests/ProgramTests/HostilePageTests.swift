@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Pages that take without end", .serialized, .timeLimit(.minutes(20)),
+    "Pages that use resources without limit", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct HostilePageTests {
-    /// Has a page do something for as long as another one is used: calls of that one have their answers.
+    /// Lets a page attack while another page is used. The calls of the other page must be answered.
     ///
     /// - Parameters:
-    ///   - script: What the hostile page does, again and again; `turn` counts.
-    ///   - body: What is looked at meanwhile.
+    ///   - script: The action that the hostile page repeats; `turn` counts the repetitions.
+    ///   - body: Checks during the attack.
     private func beside(_ script: String, _ body: (WebRun) async throws -> Void = { _ in }) async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -38,7 +38,7 @@ struct HostilePageTests {
                 #expect(answer == ["number": .number(JSONNumber(Int64(number)))])
             }
             try await body(run)
-            // Its document may not be there yet, and a script ends with the document that it runs in.
+            // Its document may not exist yet, and a script ends with the document in which it runs.
             let attacks = "return typeof turn === 'number' && turn > 0"
             while (try? await run.evaluate(attacks, view: hostile.int64Value.map { Int($0) })) != true {
                 try Task.checkCancellation()
@@ -46,8 +46,8 @@ struct HostilePageTests {
         }
     }
 
-    // A page's posts that wait are 1 MiB at most: these are 1.6 MiB.
-    @Test("calls: more at once than posts are held, each with one callback, beside another page's")
+    // The waiting posts of a page are limited to 1 MiB; these are 1.6 MiB.
+    @Test("calls: more than the number of held posts get one callback each, beside another page's calls")
     func calls() async throws {
         try await beside(
             """
@@ -71,7 +71,7 @@ struct HostilePageTests {
         }
     }
 
-    @Test("posts: more at once than are held keep their order, and reach the daemon before their page is left")
+    @Test("posts: more than are held keep their order, and reach the daemon before their page is left")
     func posts() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = \"publish\"\nnames = \"test.*\"\norigin = \"\(origins[0])\"\n"
@@ -98,7 +98,7 @@ struct HostilePageTests {
         }
     }
 
-    @Test("sockets and ports, opened and closed: the container has no more descriptors")
+    @Test("sockets and ports, opened and closed, leave no descriptors in the container")
     func sockets() async throws {
         try await beside(
             """
@@ -123,7 +123,7 @@ struct HostilePageTests {
         }
     }
 
-    @Test("history entries, fragments and titles")
+    @Test("history entries, fragments and titles do not block another page")
     func history() async throws {
         try await beside(
             """
@@ -136,7 +136,7 @@ struct HostilePageTests {
             """)
     }
 
-    @Test("windows, dialogs, downloads and prints that nobody allows")
+    @Test("windows, dialogs, downloads and prints without permission do not block another page")
     func requests() async throws {
         try await beside(
             """

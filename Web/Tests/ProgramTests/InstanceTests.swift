@@ -8,7 +8,7 @@ import Testing
     "Instances of trestle-web", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct InstanceTests {
-    @Test("a second start of a profile hands its address to the first, which publishes it, and ends with 0")
+    @Test("a second start of a profile passes its address to the first, which publishes it, and ends with 0")
     func single() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -22,7 +22,7 @@ struct InstanceTests {
         }
     }
 
-    @Test("an address of the profile's own schemes is handed to its page, by the first start and by a second one")
+    @Test("an address with the profile's own scheme reaches its page, from the first start and from a second one")
     func scheme() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -68,7 +68,7 @@ struct InstanceTests {
         }
     }
 
-    @Test("where the profile requires a daemon, its absence ends trestle-web with 75")
+    @Test("trestle-web ends with 75 if its profile requires a daemon and there is none")
     func required() async throws {
         try await WebRun.with { run in
             try run.write(profile: "daemon = \"required\"\n", named: "needy")
@@ -80,7 +80,7 @@ struct InstanceTests {
     }
 
     @Test(
-        "a picture of an address that cannot be loaded ends with 1, says why in one line, and writes no picture",
+        "a screenshot of an address that cannot be loaded ends with 1, one line of error and no picture",
         arguments: ["", "http://127.0.0.1:1/", "https://127.0.0.1:1/", "http://none.invalid/", "trestle://none/"])
     func noPicture(uri: String) async throws {
         try await WebRun.with { run in
@@ -95,7 +95,7 @@ struct InstanceTests {
         }
     }
 
-    @Test("a page that leads to an address that the engine does not load gets the error page, which leads back")
+    @Test("an address that the engine blocks fails as refused, and the next navigation succeeds")
     func blockedPort() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "allow = [\"http://127.0.0.1:1\"]\n")

@@ -7,7 +7,7 @@ import Testing
     "Launch workers of trestle-web", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct LaunchTests {
-    /// What became of the workers, once the last one has run.
+    /// Returns the results of the workers once the last one has run.
     private func launch(_ run: WebRun) async throws -> [JSON] {
         while true {
             let status = try await run.bridge.call("web.status", as: JSON.self)
@@ -16,7 +16,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("launch workers: web.status shows their names, phases and durations in order; one makes the first warm view")
+    @Test("launch workers: web.status lists their names, phases and durations in order, and one makes a warm view")
     func workers() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "[pool]\nwarm = 1\n")
@@ -37,7 +37,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("a first page that cannot be had is the failure of its worker; those behind it run")
+    @Test("a first page that cannot be loaded fails its worker, and later workers run")
     func failure() async throws {
         try await WebRun.with { run in
             let port = try UnusedPort()

@@ -7,7 +7,7 @@ import Testing
     "Pages and the login of the daemon", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct LoginTests {
-    /// Opens another page, and marks its document.
+    /// Opens another page and marks its document.
     private func openMarked(_ run: WebRun, _ uri: String) async throws -> Int {
         let opened = try await run.bridge.call(
             "web.open", ["uri": .string(uri), "wait": "finished"] as JSON, as: JSON.self)
@@ -16,7 +16,7 @@ struct LoginTests {
         return view
     }
 
-    @Test("login state after login: pages of the listed origins are loaded again, but for the one that logged in")
+    @Test("login state after login: pages of the listed origins are reloaded, except the page that logged in")
     func reload() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = \"call\"\nnames = [\"login\", \"logout\"]\norigin = \"\(origins[0])\"\n"
@@ -39,10 +39,10 @@ struct LoginTests {
                 return await WebBridge.call("login", { user: "ada", password: "secret" }).then((it) => it.user);
                 """, view: 1)
             #expect(answer == "ada")
-            // One page is loaded again; what it says comes behind what became of the others.
+            // One page is reloaded. Its report arrives after the other pages were handled.
             #expect(try await run.report() == Report(origin: origin, value: "loaded"))
             for view in [1, unlisted] { #expect(try await run.evaluate("return mark", view: view) == 1, "\(view)") }
-            // Another user, who logs in elsewhere, and behind the pause.
+            // Another user logs in elsewhere, after the pause.
             _ = try await run.bridge.call(
                 "login", ["user": "bob", "password": "secret"] as JSON, as: JSON.self)
             for _ in 1...2 { #expect(try await run.report().value == "loaded") }
@@ -50,7 +50,7 @@ struct LoginTests {
         }
     }
 
-    @Test("where a rule keeps logins from the container, it says so, and provides its tasks")
+    @Test("trestle-web reports that a rule denies it login events, and still provides its tasks")
     func denied() async throws {
         let rules = { (_: [String]) in "[[rule]]\ndeny = \"subscribe\"\nnames = \"login.changed\"\n" }
         try await WebRun.with(rules: rules, plugins: ["Login"]) { run in

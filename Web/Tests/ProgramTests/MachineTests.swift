@@ -11,7 +11,7 @@ struct MachineTests {
         "[[rule]]\nallow = \"publish\"\nnames = \"lifecycle.*\"\norigin = \"\(origins[0])\"\n"
     }
 
-    /// Shows a page that may publish, on a machine with a login manager; `body` gets its events of the lifecycle too.
+    /// Shows a page that may publish, on a machine with a login manager. `body` also gets its lifecycle events.
     private func withMachine(
         profile: String? = nil,
         _ body: (WebRun, FakeLoginManager, inout EventStream.AsyncIterator) async throws -> Void
@@ -38,12 +38,12 @@ struct MachineTests {
         }
     }
 
-    @Test("the machine sleeps when the daemon has the pages' lifecycle.suspending, and the next time too")
+    @Test("the machine sleeps only when the daemon has the page's lifecycle.suspending, each time")
     func delay() async throws {
         try await withMachine { _, manager, events in
             for _ in 1...2 {
                 try manager.send("suspend")
-                // The daemon has sent the event before it has answered the page's call.
+                // The daemon sends the event before it answers the page's call.
                 try manager.awaitRelease()
                 #expect(try await events.next()?.name == "lifecycle.suspending")
                 try manager.send("resume")
@@ -58,7 +58,7 @@ struct MachineTests {
         let profile = "[navigation]\nkeep_pages = true\n[tasks]\nevents = [\"web.kept\", \"web.blank\"]\n"
         try await withMachine(profile: profile) { run, manager, _ in
             var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
-            // A page of which a copy is kept has been looked at.
+            // A page of which a copy is kept was already checked.
             _ = try await run.navigate("\(run.server.origins[0])/page.html")
             #expect(try await run.report().value == "loaded")
             #expect(try await events.next()?.name == "web.kept")
@@ -70,18 +70,18 @@ struct MachineTests {
         }
     }
 
-    @Test("the lock of another session, and signals of another program on the bus, are not heard")
+    @Test("the lock of another session and signals of another program on the bus are ignored")
     func others() async throws {
         try await withMachine(profile: "[tasks]\nevents = [\"lifecycle.*\"]\n") { _, manager, events in
             try manager.sendAsImpostor()
             try manager.send("lock-other")
             try manager.send("unlock")
-            // One for those who follow the container, and one of the page.
+            // One event of the container and one of the page.
             for _ in 1...2 { #expect(try await events.next()?.name == "lifecycle.unlocked") }
         }
     }
 
-    @Test("a login manager that is started again is heard, and the end of the bus is not that of the program")
+    @Test("a restarted login manager is used again, and the end of the bus does not end the program")
     func restart() async throws {
         try await withMachine { run, manager, events in
             try manager.restart()

@@ -8,7 +8,7 @@ import Testing
     "Navigation of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible && OddServer.isPossible, "\(WebRun.needs); needs openssl"))
 struct NavigationTests {
-    @Test("decide about a navigation: links elsewhere go to the desktop's browser, at once or when the user agrees")
+    @Test("decide about a navigation: other origins open in the desktop's browser, at once or if the user agrees")
     func external() async throws {
         for (external, answer) in [("open", 0), ("ask", 0)] {
             try await WebRun.with { run in
@@ -32,7 +32,7 @@ struct NavigationTests {
             var events = try await run.bridge.subscribe(to: "web.navigation.*").makeAsyncIterator()
             let target = "\(origin)/page.html"
             _ = try await run.navigate("\(origin)/redirect?\(target)", finished: true)
-            // The page's own load may still be going on when the events are subscribed.
+            // The page's own load may still be in progress when the events are subscribed.
             var event = try await events.next()
             while let other = event, other.name != "web.navigation.started" { event = try await events.next() }
             for step in ["redirected", "committed", "finished"] {
@@ -54,7 +54,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("a load that fails ends with one event, web.navigation.failed; the error page's own steps are not published")
+    @Test("a load that fails ends with one web.navigation.failed; steps of the error page are not published")
     func failedSteps() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()
@@ -78,7 +78,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("callback as one event object: a name, and data that say which page it is about")
+    @Test("callback as one event object: a name, and data that identify the page")
     func objects() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "[tasks]\nevents = [\"web.title\"]\n")
@@ -89,7 +89,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("a main load that fails shows a page that offers to try again; a document that does not come in time fails")
+    @Test("a document that does not arrive in time fails, and the next navigation succeeds")
     func timeout() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()
@@ -101,9 +101,9 @@ struct NavigationTests {
             try await run.awaitTasks()
             var failures = try await run.bridge.subscribe(to: "web.navigation.failed").makeAsyncIterator()
             await run.expect("web.navigate", ["uri": .string("\(odd.origin)/waits")], "load.failed")
-            // The first may be that of the start.
+            // The first failure may be that of the start.
             while let failure = try await failures.next()?.data, failure["code"] != "timeout" {}
-            // Where the machine is slow, this takes longer than the document may.
+            // On a slow machine, this may take longer than the timeout of the document.
             while (try? await run.navigate(page, finished: true)) == nil {}
             await run.expect("web.navigate", ["uri": .string("http://127.0.0.1:1/")], "navigation.denied")
         }
@@ -118,7 +118,7 @@ struct NavigationTests {
                     profile: "\(isView ? "windows = \"view\"\n" : "")[tasks]\nevents = [\"web.*\"]\n")
                 try run.server.serve("opened.html", script: "WebBridge.call('test.report', opener !== null);")
                 var requests = try await run.bridge.subscribe(to: "web.window.requested").makeAsyncIterator()
-                // A signal of WebViewJavascriptBridge asks for no window.
+                // A signal of WebViewJavascriptBridge does not request a window.
                 _ = try await run.evaluate("setTimeout(() => { window.open('wvjbscheme://queue'); })", view: 1)
                 _ = try await run.evaluate("setTimeout(() => { window.open('\(origin)/opened.html'); })", view: 1)
                 let request = try await requests.next()?.data ?? JSON.null
@@ -133,7 +133,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("certificates: refused, with an event; web.tls.allow trusts one for its host")
+    @Test("certificates: refused with an event; web.tls.allow trusts one for its host")
     func certificates() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()
@@ -151,7 +151,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("web.navigate waits for the document of a server whose certificate was allowed before the engine met it")
+    @Test("web.navigate succeeds for a server whose certificate was allowed before the engine connected to it")
     func allowedBefore() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()
@@ -172,7 +172,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("HTTP authentication: ui.credentials answers, hears of a retry, and without an answer the load ends")
+    @Test("HTTP authentication: ui.credentials provides the password, and is called again after a wrong one")
     func authentication() async throws {
         try await WebRun.with { run in
             let odd = try OddServer()
@@ -191,7 +191,7 @@ struct NavigationTests {
         }
     }
 
-    @Test("file chooser, permissions, print, full screen: a page whose origin the profile does not list may not print")
+    @Test("file chooser, permissions, print, full screen: a page whose origin is not in the profile may not print")
     func permissions() async throws {
         try await WebRun.with { run in
             let (origin, other) = (run.server.origins[0], run.server.origins[1])

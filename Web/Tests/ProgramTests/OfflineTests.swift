@@ -8,7 +8,7 @@ import Testing
     "Pages whose servers cannot be reached", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct OfflineTests {
-    /// Waits until a view has a title.
+    /// Waits until a view has this title.
     private func wait(_ titles: EventStream, _ title: String, view: JSON = 1) async throws {
         for try await event in titles where event.data["view"] == view {
             if event.data["title"]?.stringValue == title { return }
@@ -16,14 +16,14 @@ struct OfflineTests {
     }
 
     private static let unreached = "This page cannot be shown"
-    /// What tries to run in the copy of a page.
+    /// Content that tries to run in the copy of a page.
     private static let hostile = """
         <p onclick="ran = 1">text</p><img src="data:none" onerror="ran = 2"><svg onload="ran = 3"></svg>
         <iframe srcdoc="<script>parent.ran = 4</script>"></iframe><a href="javascript:ran = 5">link</a>
         <noscript><p>none</p></noscript><input type="password" value="secret"><b>bold</b><plaintext></html>
         """
 
-    @Test("the last good page offline: a copy that runs and loads nothing, without a bridge, below a line that says so")
+    @Test("the last good page is shown offline as a copy that runs and loads nothing and has no bridge")
     func lastPage() async throws {
         try await WebRun.with { run in
             let site = try PageServer()
@@ -53,7 +53,7 @@ struct OfflineTests {
             _ = try await run.bridge.call(
                 "web.navigate", ["view": 1, "uri": .string("\(origin)/page.html#a"), "wait": "finished"] as JSON,
                 as: JSON.self)
-            // The page of the start may be copied first.
+            // The start page may be copied first.
             while let copy = try await copies.next(), copy.data["uri"]?.stringValue != "\(origin)/page.html" {}
             try site.stop()
             for (view, uri, title) in [
@@ -86,7 +86,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("a page of a package is shown in place of one whose server cannot be reached, and learns its address")
+    @Test("a page of a package replaces one whose server cannot be reached, and gets its address")
     func packagePage() async throws {
         let rule = "[[rule]]\nallow = \"call\"\nnames = \"test.report\"\norigin = \"trestle://notes\"\n"
         try await WebRun.with(rules: { _ in rule }) { run in
@@ -105,7 +105,7 @@ struct OfflineTests {
                     """)
             let titles = try await run.bridge.subscribe(to: "web.title")
             let uri = "\(origin)/a?b=c&d#e"
-            // Without the package there is the error page.
+            // Without the package the error page is shown.
             await run.expect("web.navigate", ["uri": .string(uri)], "load.failed")
             try await wait(titles, Self.unreached)
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "What offline packages ask of their network, and request bodies", .serialized, .timeLimit(.minutes(20)),
+    "Network requests and request bodies of offline packages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct PackageNetworkTests {
     private static let origin = "trestle://notes"
@@ -15,7 +15,7 @@ struct PackageNetworkTests {
         "accepts": [{"method": "POST", "path": "/api/"}, {"method": "PUT", "path": "/api/"}]
         """
 
-    /// The options of `http.fetch`, as far as these tests look at them.
+    /// The options of `http.fetch` that these tests check.
     private struct Fetch: Codable, Sendable {
         struct Body: Codable, Sendable {
             var base64: String?
@@ -37,7 +37,7 @@ struct PackageNetworkTests {
         var body: Body
     }
 
-    /// Stands in for the plugin: reports to the caller what it was asked. `/api/cut` breaks the answer off.
+    /// Replaces the plugin: reports the received request to the caller. `/api/cut` breaks off the answer.
     private static func provide(_ bridge: Bridge) async throws {
         try await bridge.register("http.fetch") { (fetch: Fetch, call) in
             var text = fetch.body?.base64 ?? ""
@@ -101,7 +101,7 @@ struct PackageNetworkTests {
         try run.start("--profile", "notes", "\(origin)/index.html")
     }
 
-    @Test("a page gets what its package lacks from the network, on its own session, and the package's files from there")
+    @Test("a page gets files that its package lacks from the network, on its own session")
     func network() async throws {
         try await WebRun.with(rules: Self.rules) { run in
             try await Self.provide(run.bridge)
@@ -127,7 +127,7 @@ struct PackageNetworkTests {
         }
     }
 
-    @Test("bodies arrive whole: texts, buffers, forms, blobs, files and long ones, by fetch and XMLHttpRequest")
+    @Test("bodies arrive whole by fetch and XMLHttpRequest: texts, buffers, forms, blobs, files and long ones")
     func bodies() async throws {
         try await WebRun.with(rules: Self.rules) { run in
             try await Self.provide(run.bridge)
@@ -168,7 +168,8 @@ struct PackageNetworkTests {
         }
     }
 
-    @Test("a blob that goes around the shim, by a frame, ends nothing; nor does what the manifest does not accept")
+    @Test(
+        "a blob that avoids the shim through a frame is refused, and so is a request that the manifest does not accept")
     func unread() async throws {
         try await WebRun.with(rules: Self.rules) { run in
             try await Self.provide(run.bridge)
@@ -194,7 +195,7 @@ struct PackageNetworkTests {
         }
     }
 
-    @Test("what the network sends is no document of the package's: a request for a document is answered 404")
+    @Test("a document never comes from the network: a request for one is answered with 404")
     func documents() async throws {
         try await WebRun.with(rules: Self.rules) { run in
             try await Self.provide(run.bridge)
@@ -204,7 +205,7 @@ struct PackageNetworkTests {
         }
     }
 
-    @Test("without a rule that lets the page fetch, requests to the network fail") func denied() async throws {
+    @Test("without a rule that allows fetching, requests to the network fail") func denied() async throws {
         let rules = { (_: [String]) in
             "[[rule]]\nallow = \"call\"\nnames = \"test.report\"\norigin = \"\(Self.origin)\""
         }

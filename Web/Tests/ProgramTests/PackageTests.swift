@@ -86,7 +86,7 @@ struct PackageTests {
         }
     }
 
-    @Test("install, list, rollback and remove: the next document is of the version that is used")
+    @Test("install, list, rollback and remove: the next document belongs to the version in use")
     func versions() async throws {
         try await WebRun.with(rules: Self.rules) { run in
             try run.write(profile: Self.profile, named: "notes")
@@ -110,7 +110,7 @@ struct PackageTests {
         }
     }
 
-    @Test("package.not_found and package.invalid: of tasks and of commands")
+    @Test("package.not_found and package.invalid are errors of tasks and of commands")
     func errors() async throws {
         try await WebRun.with(rules: Self.rules) { run in
             try run.write(profile: Self.profile, named: "notes")
@@ -134,7 +134,7 @@ struct PackageTests {
         }
     }
 
-    @Test("foreign pages against the scheme: they can neither fetch, frame, post to, import nor navigate to a package")
+    @Test("foreign pages cannot fetch, frame, post to, import or navigate to a package")
     func foreign() async throws {
         let rules = { (origins: [String]) in Self.rules(origins) }
         try await WebRun.with(rules: rules) { run in
@@ -186,7 +186,7 @@ struct PackageTests {
                 #expect(report.value[name] == "refused", "\(name)")
             }
             #expect(report.value["stays"]?.stringValue == "\(origin)/page.html")
-            // As a control: the package's pages are there, for whoever may open them.
+            // As a control: a local client can open the package's pages.
             try await run.awaitTasks()
             _ = try await run.bridge.call(
                 "web.navigate", ["uri": .string("\(Self.origin)/index.html")] as JSON, as: JSON.self)

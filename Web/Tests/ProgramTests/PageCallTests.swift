@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "A page and its bridge", .serialized, .timeLimit(.minutes(10)), .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct PageCallTests {
-    @Test("page calls native, native answers once: by the unchanged client library, under the page's own origin")
+    @Test("page calls native, native answers once: with the unchanged client library, under the page's own origin")
     func call() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -22,7 +22,7 @@ struct PageCallTests {
         }
     }
 
-    @Test("a call of nearly 1 MiB has its answer; a longer one is message.too_large, and the next one has its answer")
+    @Test("a call of nearly 1 MiB is answered; a longer one is message.too_large, and the next one is answered")
     func longest() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -43,7 +43,7 @@ struct PageCallTests {
         }
     }
 
-    @Test("of 800 calls at once each has one callback with its own result, three times")
+    @Test("each of 800 concurrent calls has one callback with its own result, three times")
     func atOnce() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite(
-    "What pages do by themselves, and what becomes of those that hang", .serialized, .timeLimit(.minutes(20)),
+    "Tasks, sessions, media and recovery of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible, "\(WebRun.needs)"))
 struct PageLifeTests {
-    @Test("page provides tasks to others: one ends with its document")
+    @Test("page provides tasks to others: a task ends with its document")
     func provides() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = [\"register\", \"serve\"]\nnames = \"page.*\"\norigin = \"\(origins[0])\"\n"
@@ -27,7 +27,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("page-level calls refresh, close: web.reload where the profile lets the page, and window.close()")
+    @Test("page-level calls refresh, close: web.reload if the profile permits it, and window.close()")
     func ownCalls() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = \"call\"\nnames = \"web.*\"\norigin = \"\(origins[0])\"\n"
@@ -42,7 +42,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("several web views share session and cookies (process pool): those of one profile")
+    @Test("several web views share session and cookies (process pool): the views of one profile")
     func shared() async throws {
         try await WebRun.with { run in
             let uri = "\(run.server.origins[0])/page.html"
@@ -56,7 +56,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("process swap: a page that goes to another site has another process, and a session of its own; none crashed")
+    @Test("process swap: a page that goes to another site gets another process and session, without a crash")
     func processSwap() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[1].replacing("127.0.0.1", with: "localhost")
@@ -92,7 +92,7 @@ struct PageLifeTests {
             .compactMap { $0["pid"]?.int64Value } ?? []
     }
 
-    /// Plays a second of 8-bit silence, which is sound all the same, and reports how that went.
+    /// Plays a second of 8-bit silence, which counts as sound, and stores the outcome.
     private static let player = """
         const sound = new DataView(new Uint8Array(44 + 8000).fill(128).buffer);
         [0x52494646, 0, 0x57415645, 0x666d7420].forEach((word, index) => sound.setUint32(4 * index, word));
@@ -104,7 +104,7 @@ struct PageLifeTests {
         const outcome = await audio.play().then(() => "plays", ({ name }) => name);
         """
 
-    @Test("autoplay: media with sound play before a gesture of the user only where the profile lets them")
+    @Test("autoplay: media with sound play before a user gesture only if the profile permits it")
     func autoplay() async throws {
         for setting in ["refuse", "silent", "allow"] {
             try await WebRun.with { run in
@@ -120,7 +120,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("local storage as persistence, CRUD by bridge: a page's records are its origin's own")
+    @Test("local storage as persistence, CRUD by bridge: a page's records belong to its origin")
     func persistence() async throws {
         let rules = { (origins: [String]) in
             "[[rule]]\nallow = \"call\"\nnames = \"persistence.*\"\norigin = [\"\(origins[0])\", \"\(origins[1])\"]\n"
@@ -148,7 +148,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test("blank page: one that shows nothing is loaded once more")
+    @Test("blank page: a page that shows nothing is loaded once more")
     func blank() async throws {
         try await WebRun.with { run in
             try await run.startPage()
@@ -163,13 +163,13 @@ struct PageLifeTests {
         }
     }
 
-    @Test("a page that shows nothing when its window comes into sight again is loaded once more")
+    @Test("a page that shows nothing when its window becomes visible again is loaded once more")
     func blankInSight() async throws {
         let profile = "[navigation]\nkeep_pages = true\n[tasks]\nevents = [\"web.kept\", \"web.blank\"]\n"
         try await WebRun.with { run in
             try await run.startPage(profile: profile)
             var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
-            // A page of which a copy is kept has been looked at.
+            // A page of which a copy is kept was already checked.
             _ = try await run.navigate("\(run.server.origins[0])/page.html")
             #expect(try await run.report().value == "loaded")
             #expect(try await events.next()?.name == "web.kept")
@@ -183,13 +183,13 @@ struct PageLifeTests {
         }
     }
 
-    @Test("hang: the page's process is ended, and it is loaded again")
+    @Test("hang: the page's process is ended, and the page is loaded again")
     func hang() async throws {
         try await WebRun.with { run in
-            // A view that waits may be starting its process, and the engine does not survive the end of one then.
+            // A waiting view may be starting its process, and the engine crashes if that process ends.
             try await run.startPage(profile: "[recovery]\nunresponsive = \"1s\"\n[pool]\nwarm = 0\n")
             var events = try await run.bridge.subscribe(to: "web.unresponsive", "web.crashed").makeAsyncIterator()
-            // Its answer may be behind the beginning of the loop.
+            // The loop may begin before the answer is sent.
             _ = try? await run.evaluate("setTimeout(() => { for (;;); });")
             #expect(try await events.next()?.name == "web.unresponsive")
             #expect(try await events.next()?.data["willReload"] == true)
@@ -197,12 +197,12 @@ struct PageLifeTests {
         }
     }
 
-    @Test("memory: a page that takes more than pool.memory has its process ended, and is loaded again")
+    @Test("memory: the process of a page that exceeds pool.memory is ended, and the page is loaded again")
     func memory() async throws {
         try await WebRun.with { run in
             try await run.startPage(profile: "[pool]\nmemory = 400\nwarm = 0\n")
             var crashes = try await run.bridge.subscribe(to: "web.crashed").makeAsyncIterator()
-            // 600 MiB at most, also where nothing ends it.
+            // At most 600 MiB, also if nothing ends it.
             let take = """
                 const take = () => {
                     held.push(new Uint8Array(20 << 20).fill(held.length + 1));

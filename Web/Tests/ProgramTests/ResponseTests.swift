@@ -16,7 +16,7 @@ struct ResponseTests {
         events = ["web.navigation.denied", "web.download.*"]
         """
 
-    @Test("decide about a response: types and statuses of the profile are not shown, however they are written")
+    @Test("decide about a response: types and statuses of the profile are not shown, in any spelling")
     func denied() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -25,7 +25,7 @@ struct ResponseTests {
             var denials = try await run.bridge.subscribe(to: "web.navigation.denied").makeAsyncIterator()
             for path in [
                 "typed?application/pdf", "typed?Application/PDF; a=b", "typed?image/svg%2Bxml", "typed?image/unknown",
-                // Without a type, the engine looks at the first bytes.
+                // Without a type, the engine inspects the first bytes.
                 "typed?", "status?404", "status?500", "status?599", "redirect?\(origin)/status?503",
             ] {
                 let uri = "\(origin)/\(path)".replacing(" ", with: "%20")
@@ -41,7 +41,7 @@ struct ResponseTests {
         }
     }
 
-    @Test("frames have no such document either, and their page goes on")
+    @Test("such a document is not shown in a frame either, and its page continues")
     func frames() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]

@@ -14,7 +14,7 @@ struct StoppedProcessTests {
         "[[rule]]\nallow = \"call\"\nnames = \"test.hold\"\norigin = \"\(origins[0])\"\n"
     }
 
-    /// A page whose calls of `test.hold` wait for `release`, and the steps of these calls.
+    /// Runs a test with a page whose calls of `test.hold` wait for `release`, and with the steps of these calls.
     private func withHeldCalls(
         unresponsive: String,
         _ body: (WebRun, inout AsyncStream<String>.Iterator, _ release: () -> Void) async throws -> Void
@@ -32,7 +32,7 @@ struct StoppedProcessTests {
                 }
                 return number
             }
-            // A view that waits has a process too.
+            // A waiting view would have a process too.
             try await run.startPage(
                 profile: "[recovery]\nunresponsive = \"\(unresponsive)\"\n[pool]\nwarm = 0\n")
             _ = try await run.evaluate(
@@ -49,12 +49,12 @@ struct StoppedProcessTests {
         }
     }
 
-    @Test("answers that come while it is stopped reach each call once when it goes on")
+    @Test("answers that arrive while it is stopped reach each call once when it continues")
     func resumed() async throws {
         try await withHeldCalls(unresponsive: "10m") { run, _, release in
             try run.signalWebProcesses(SIGSTOP)
             release()
-            // The daemon has the answers when it has answered a later call of the same provider.
+            // The daemon has the answers once it has answered a later call of the same provider.
             _ = try await run.bridge.call("Echo", [:] as JSON, as: JSON.self)
             try run.signalWebProcesses(SIGCONT)
             let ends = try await run.evaluate(
@@ -67,7 +67,7 @@ struct StoppedProcessTests {
         }
     }
 
-    @Test("its end cancels each call once, and its page is loaded again with a session of its own")
+    @Test("its end cancels each call once, and its page is loaded again")
     func ended() async throws {
         try await withHeldCalls(unresponsive: "1s") { run, step, release in
             var events = try await run.bridge.subscribe(to: "web.unresponsive").makeAsyncIterator()

@@ -16,7 +16,7 @@ struct TaskTests {
         try await run.awaitTasks()
     }
 
-    @Test("native calls page, result or error: a local program opens, navigates, evaluates, photographs and closes")
+    @Test("native calls page, result or error: a local program opens, navigates, evaluates, takes a picture and closes")
     func control() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -58,7 +58,7 @@ struct TaskTests {
         var image: ByteReader
     }
 
-    @Test("screenshot, WebGL too: what a canvas has drawn is in the picture")
+    @Test("screenshot, WebGL too: the picture contains what a canvas has drawn")
     func webGL() async throws {
         try await WebRun.with { run in
             try await start(run)
@@ -88,7 +88,7 @@ struct TaskTests {
         }
     }
 
-    @Test("what cannot be done has its own error: an address out of bounds, a script that throws, a view that is none")
+    @Test("each failure has its own error: an address outside the bounds, a script that throws, a missing view")
     func errors() async throws {
         try await WebRun.with { run in
             let origin = run.server.origins[0]
@@ -107,7 +107,7 @@ struct TaskTests {
     }
 
     @Test(
-        "a script without a result says so: its document is left, or JSON has no such value",
+        "a script without a result fails: its document was left, or the value has no JSON",
         arguments: ["location.search = '?again'; await new Promise(() => {})", "return () => 1"])
     func noResult(_ script: String) async throws {
         try await WebRun.with { run in
@@ -127,7 +127,7 @@ struct TaskTests {
         }
     }
 
-    @Test("a page may call no task web.… but those that the profile names, and these about itself")
+    @Test("a page may call only the tasks web.… that the profile lists, and only for itself")
     func pages() async throws {
         try await WebRun.with(
             rules: { origins in
@@ -171,7 +171,7 @@ struct TaskTests {
         }
     }
 
-    @Test("alert, confirm and prompt are the task Alert's, and the page gets the answer")
+    @Test("alert, confirm and prompt use the task Alert, and the page gets the answer")
     func panels() async throws {
         try await WebRun.with { run in
             try await start(run)
@@ -204,7 +204,7 @@ struct TaskTests {
     @Test("web.close of the last page is answered before the program ends")
     func lastClose() async throws {
         try await WebRun.with { run in
-            // Without an order the answer would be missing in one run of nine.
+            // Without a fixed order, the answer would be missing in one of nine runs.
             for _ in 1...6 {
                 try await start(run)
                 #expect(try await run.bridge.call("web.close", as: JSON.self) == [:])
@@ -213,10 +213,10 @@ struct TaskTests {
         }
     }
 
-    @Test("white screen: process ended: a page whose process is killed is loaded again, and has a bridge")
+    @Test("white screen: process ended: a page whose process is killed is loaded again, with a bridge")
     func crash() async throws {
         try await WebRun.with { run in
-            // A view that waits may be starting its process, and the engine does not survive the end of one then.
+            // A waiting view may be starting its process, and the engine crashes if that process ends.
             try run.write(profile: "[pool]\nwarm = 0\n", named: "cold")
             try await start(run, "--profile", "cold")
             let crashes = try await run.bridge.subscribe(to: "web.crashed")

@@ -2,7 +2,7 @@ import Testing
 import WebContainer
 
 @Suite("The steps of a load that a client has begun") struct AwaitedLoadTests {
-    @Test("an earlier load's steps, which come before the engine asks about the new one, are not the new one's")
+    @Test("steps of an earlier load, before the engine's decision about the new one, do not count for the new one")
     func earlier() {
         var load = AwaitedLoad()
         #expect(!load.isPending)
@@ -18,7 +18,7 @@ import WebContainer
         #expect(!load.isPending && !load.isStarting)
     }
 
-    @Test("the engine goes back to the document's address before it starts: that is no load within the document")
+    @Test("a return to the document's address before the start is not a load within the document")
     func withinDocument() {
         var load = AwaitedLoad()
         load.begin("http://a.test/#part", isInHistory: false)

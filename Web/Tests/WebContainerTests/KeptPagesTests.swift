@@ -17,7 +17,7 @@ import Testing
         #expect(pages["https://a.example/"] == nil)
     }
 
-    @Test("the oldest go where there are too many, or they are too long; one that is too long is not kept")
+    @Test("the oldest are removed if they are too many or too long; a page that is too long is not kept")
     func bounds() {
         var pages = KeptPages()
         for number in 0...KeptPages.maximum { _ = pages.keep(page("\(number)")) }

@@ -7,7 +7,7 @@ import WebKitViews
         LoadFailure(uri: "https://a.test/", domain: domain, number: number, message: "", isCancelled: false)
     }
 
-    @Test("begin again, three times in succession")
+    @Test("begin again, at most three times in succession")
     func succession() {
         var retries = LoadRetries()
         for _ in 0..<2 {
@@ -17,7 +17,7 @@ import WebKitViews
         }
     }
 
-    @Test("are not those that a server, the network, a policy or another load ends")
+    @Test("do not include loads that a server, the network, a policy or another load ends")
     func others() {
         var retries = LoadRetries()
         for (domain, number) in [

@@ -13,7 +13,7 @@ import WebProfiles
     }
 
     @Test(
-        "stand behind the address of their origins' documents, escaped, and never twice",
+        "are appended to the address of their origins' documents, escaped and at most once",
         arguments: [
             ("https://a.example/", "https://a.example/?a=1%262&b=%C3%BC"),
             ("https://a.example/?c=1#f", "https://a.example/?c=1&a=1%262&b=%C3%BC#f"),
@@ -28,7 +28,7 @@ import WebProfiles
     }
 
     @Test(
-        "are taken from an address before others learn it; what the address had before stays",
+        "are removed from an address before others receive it; its original parameters stay",
         arguments: [
             ("https://a.example/?c=1&a=1%262&b=%C3%BC#f", "https://a.example/?c=1#f"),
             ("https://a.example/?a=1%262&b=%C3%BC", "https://a.example/"),
@@ -46,7 +46,7 @@ import WebProfiles
         #expect(try parameters().headers("https://b.example/").isEmpty)
     }
 
-    @Test("have names that are headers, and values without control characters") func names() {
+    @Test("have names that are valid in headers, and values without control characters") func names() {
         #expect(Parameters.isName("x-token_1"))
         for name in ["", "a b", "a:b", "ü", "a\n", String(repeating: "a", count: 65)] {
             #expect(!Parameters.isName(name), "\(name)")

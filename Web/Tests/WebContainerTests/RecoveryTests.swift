@@ -10,7 +10,7 @@ import WebContainer
         return recovery
     }
 
-    @Test("a page without a document is not asked: its process may be starting, after a crash too")
+    @Test("a page without a document is not checked: its process may be starting, also after a crash")
     func starting() {
         var recovery = Recovery(Recovery.Rules())
         #expect(recovery.tick(at: .seconds(0)) == nil && recovery.tick(at: .seconds(20)) == nil)
@@ -20,7 +20,7 @@ import WebContainer
         #expect(recovery.tick(at: .seconds(30)) == nil)
     }
 
-    @Test("a page that crashes is loaded again, so often within the time, and then given up")
+    @Test("a page that crashes is loaded again up to the limit within the time, then it is given up")
     func crashes() {
         var recovery = recovery()
         #expect(recovery.crashed(at: .seconds(0)) == .reload(1))
@@ -32,13 +32,13 @@ import WebContainer
         #expect(recovery.crashed(at: .seconds(600)) == .reload(1))
     }
 
-    @Test("without reloads a crash is the end")
+    @Test("without reloads a crash is final")
     func none() {
         var recovery = recovery { $0.reloads = 0 }
         #expect(recovery.crashed(at: .zero) == .giveUp)
     }
 
-    @Test("a page that does not answer in time has its process ended, once")
+    @Test("the process of a page that does not answer in time is ended, once")
     func hang() {
         var recovery = recovery()
         #expect(recovery.tick(at: .seconds(0)) == .ask)
@@ -50,7 +50,7 @@ import WebContainer
         #expect(recovery.tick(at: .seconds(22)) == .ask)
     }
 
-    @Test("a page that answers is asked again at the next tick")
+    @Test("a page that answers is checked again at the next tick")
     func pulse() {
         var recovery = recovery()
         for second in stride(from: 0, to: 50, by: 5) {
@@ -59,7 +59,7 @@ import WebContainer
         }
     }
 
-    @Test("a late answer says that the page lives")
+    @Test("a late answer shows that the page is responsive")
     func late() {
         var recovery = recovery()
         _ = recovery.tick(at: .seconds(0))
@@ -68,7 +68,7 @@ import WebContainer
         #expect(recovery.tick(at: .seconds(10)) == .ask)
     }
 
-    @Test("a page that a dialog holds is not hung, however long that takes")
+    @Test("a page that waits for a dialog does not count as hung, however long it waits")
     func dialog() {
         var recovery = recovery()
         _ = recovery.tick(at: .seconds(0))
@@ -79,7 +79,7 @@ import WebContainer
         #expect(recovery.tick(at: .seconds(205)) == nil)
     }
 
-    @Test("a blank page is loaded once more, and then left as it is")
+    @Test("a blank page is loaded once more and is then left as it is")
     func blank() {
         var recovery = recovery()
         #expect(recovery.looked(isBlank: false, at: .seconds(0)) == nil)
@@ -89,7 +89,7 @@ import WebContainer
         #expect(recovery.looked(isBlank: true, at: .seconds(4)) == .reload(2))
     }
 
-    @Test("blank pages are left alone where the profile says so, and where reloads are used up")
+    @Test("blank pages are not reloaded if the profile disables it or no reload is left")
     func blankBounds() {
         var silent = recovery { $0.isBlankChecked = false }
         #expect(silent.looked(isBlank: true, at: .zero) == nil)

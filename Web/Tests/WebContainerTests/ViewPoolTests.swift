@@ -2,7 +2,7 @@ import Testing
 import WebContainer
 
 @Suite("The pool of views") struct ViewPoolTests {
-    @Test("a view that waits is taken first, and replaced")
+    @Test("a waiting view is used first, and is replaced")
     func warm() {
         var pool = ViewPool(target: 1, maximum: 3)
         #expect(pool.missing == 1)
@@ -14,7 +14,7 @@ import WebContainer
         #expect((pool.warmStarts, pool.coldStarts) == (1, 1))
     }
 
-    @Test("no more pages are open than may be, and none waits in vain")
+    @Test("the number of open pages is limited, and no view is kept that could not be used")
     func maximum() {
         var pool = ViewPool(target: 2, maximum: 2)
         #expect(pool.admit() == .cold)
@@ -28,7 +28,7 @@ import WebContainer
         #expect(pool.admit() == .cold)
     }
 
-    @Test("a view whose process has ended does not wait any more")
+    @Test("a view whose process has ended is not used")
     func lost() {
         var pool = ViewPool(target: 1, maximum: 2)
         pool.made()

@@ -11,7 +11,7 @@ import Testing
         return taken
     }
 
-    @Test("pages have turns, one post each, and those of a page keep their order") mutating func order() {
+    @Test("pages take turns with one post each, and the posts of a page keep their order") mutating func order() {
         for post in ["a1", "a2", "a3"] { waiting.add(post, of: 1, bytes: 2) }
         waiting.add("b1", of: 2, bytes: 2)
         waiting.add("c1", of: 3, bytes: 2)
@@ -20,7 +20,8 @@ import Testing
         #expect(waiting.isEmpty)
     }
 
-    @Test("a page has room for so many posts and bytes, whatever others have waiting") mutating func bounds() {
+    @Test(
+        "a page has room for a maximum of posts and bytes, whatever other pages have waiting") mutating func bounds() {
         for number in 0..<WaitingPosts<String>.maximumCount {
             #expect(!waiting.isFull(of: 1, for: 1))
             waiting.add("\(number)", of: 1, bytes: 1)
@@ -32,15 +33,15 @@ import Testing
         #expect(!waiting.isFull(of: 2, for: 1) && waiting.isEmpty(of: 2))
     }
 
-    @Test("what a page has waiting can be taken out of turn, and the others keep theirs") mutating func outOfTurn() {
+    @Test("a page's posts can be taken out of turn, and the other pages keep their turns") mutating func outOfTurn() {
         for (page, post) in [(1, "a1"), (2, "b1"), (1, "a2"), (3, "c1")] { waiting.add(post, of: page, bytes: 2) }
         #expect(waiting.take(of: 1) == "a1" && waiting.take(of: 1) == "a2" && waiting.take(of: 1) == nil)
         #expect(takeAll() == ["b1", "c1"])
     }
 
-    @Test("posts keep their order while others come and go, through all the room there is") mutating func longRun() {
+    @Test("posts keep their order while others are added and taken, through all the room") mutating func longRun() {
         var (added, taken) = (0, 0)
-        // More come than go, until there is no more room; then more go than come.
+        // First more posts are added than taken, until there is no room; then more are taken than added.
         let total = 3 * WaitingPosts<String>.maximumCount
         while taken < total {
             let (coming, going) = added < total ? (3, 1) : (0, 3)

@@ -2,10 +2,11 @@ import TestSupport
 import Testing
 
 @Suite(
-    "WebFacts: attacks on a porter, with the naive way as the control (section 4 of the design)", .serialized,
+    "WebFacts: attacks on a porter, with the naive design as the control (section 4 of the design)", .serialized,
     .timeLimit(.minutes(20)), .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
 struct AttackControls {
-    /// A porter that answers the event `ask`, and a page that has replaced what the porter uses.
+    /// Returns a probe with a porter that answers the event `ask`, and a page that has replaced the functions that the
+    /// porter uses.
     private func tampering() throws -> EngineProbe {
         let probe = try EngineProbe()
         try probe.file(
@@ -28,21 +29,21 @@ struct AttackControls {
         return probe
     }
 
-    @Test("control: a page changes what a porter in its own world says")
+    @Test("control: a page changes the messages of a porter in its own world")
     func tampered() throws {
         let probe = try tampering()
         let run = try probe.show("app://one/page.html", "--script", probe.path("porter.js"))
         #expect(run.reported == ["forged", "end"])
     }
 
-    @Test("a page does not change what a porter in an isolated world says")
+    @Test("a page does not change the messages of a porter in an isolated world")
     func untampered() throws {
         let probe = try tampering()
         let run = try probe.show("app://one/page.html", "--world", "w", "--script", probe.path("porter.js"))
         #expect(run.reported == [#"{"origin":"app://one"}"#, "end"])
     }
 
-    @Test("control: what a document posts while it is left comes under the address of the next one")
+    @Test("control: posts of a document that is being left have the address of the next document")
     func stale() throws {
         let probe = try EngineProbe()
         try probe.page("next.html", "report('end');")
@@ -57,7 +58,7 @@ struct AttackControls {
                 location = "other://two/next.html";
             }));
             """)
-        // The old process has to post between two moments: not each attempt succeeds.
+        // The old process must post between two moments, so not every attempt succeeds.
         let isStale = try (0..<30).contains { _ in
             try probe.show("app://one/page.html").output.contains("message stale [other://two/next.html]")
         }

@@ -1,11 +1,11 @@
 import Glibc
 import TestSupport
 
-/// Pages in bare WebKitGTK, by the program engine-probe.
+/// Pages in bare WebKitGTK, shown by the program engine-probe.
 final class EngineProbe {
-    /// Whether this machine has what it takes.
+    /// Whether this machine has the required programs.
     static var isPossible: Bool { VirtualScreen.isPossible && exists(program) }
-    /// What a machine needs.
+    /// The requirements, as text.
     static let needs = "needs Xvfb, and engine-probe, built"
 
     private static let program: String = {
@@ -14,7 +14,7 @@ final class EngineProbe {
         return bundle.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" } + "/engine-probe"
     }()
 
-    /// How a page reports something.
+    /// The script that defines the function by which a page reports a text.
     static let report = "const report = (text) => webkit.messageHandlers.probe.postMessage(String(text));"
 
     private let folder: TemporaryFolder
@@ -25,7 +25,7 @@ final class EngineProbe {
         screen = try VirtualScreen((640, 480))
     }
 
-    /// Adds a page with a script that may `report`.
+    /// Adds a page with a script that may call `report`.
     func page(_ name: String, _ script: String, body: String = "") throws {
         try folder.write(
             "<!doctype html><title>\(name)</title><p>text\(body)<script>\(Self.report)\(script)</script>",
@@ -35,14 +35,14 @@ final class EngineProbe {
     /// Adds a file.
     func file(_ name: String, _ text: String) throws { try folder.write(text, to: name) }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     func path(_ name: String) -> String { folder.file(name) }
 
-    /// Shows a page until it reports `end`, or its program ends otherwise.
+    /// Shows a page until it reports `end` or its program ends otherwise.
     ///
     /// - Parameters:
     ///   - uri: The page: `app://HOST/NAME` or `other://HOST/NAME`.
-    ///   - options: Of the program.
+    ///   - options: Options of the program.
     func show(_ uri: String, _ options: String...) throws -> ProgramRun {
         try run(
             Self.program, [folder.path, uri] + options,
@@ -53,7 +53,7 @@ final class EngineProbe {
 }
 
 extension ProgramRun {
-    /// What the page reported, without the address.
+    /// The texts that the page reported, without the address.
     var reported: [String] {
         output.split(separator: "\n").filter { $0.hasPrefix("message ") }.map { line in
             let text = line.dropFirst("message ".count)
@@ -61,7 +61,7 @@ extension ProgramRun {
         }
     }
 
-    /// The lines of a kind.
+    /// Returns the texts of the lines of a kind.
     func lines(_ kind: String) -> [String] {
         output.split(separator: "\n").filter { $0.hasPrefix("\(kind) ") }.map { String($0.dropFirst(kind.count + 1)) }
     }

@@ -5,7 +5,7 @@ import Testing
     "WebFacts: frames, worlds and origins (section 4 of the design)", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
 struct FrameFacts {
-    /// Frames of all kinds, each of which posts its kind, or says to the page that it cannot.
+    /// Returns a probe with frames of all kinds. Each frame tries to post its kind, and then sends `done` to the page.
     private func probe() throws -> EngineProbe {
         let probe = try EngineProbe()
         let post = { (kind: String) in
@@ -47,7 +47,7 @@ struct FrameFacts {
         return probe
     }
 
-    @Test("control: a handler in the page's world hears frames of all kinds, and takes each for the page")
+    @Test("control: a handler in the page's world receives posts of frames of all kinds, as if from the page")
     func naive() throws {
         let probe = try probe()
         let run = try probe.show("app://one/page.html", "--script", probe.path("frames.js"))
@@ -56,7 +56,7 @@ struct FrameFacts {
         }
     }
 
-    @Test("a handler in an isolated world is found by no frame, and not by the page")
+    @Test("a handler in an isolated world is accessible neither to frames nor to the page")
     func isolated() throws {
         let probe = try probe()
         try probe.file(
@@ -83,7 +83,7 @@ struct FrameFacts {
         #expect(try probe.show("app://one/page.html").reported == ["null app://one", "end"])
     }
 
-    @Test("frames are asked about as the page is, and nothing distinguishes them")
+    @Test("frames cause decisions as the page does, and nothing distinguishes them")
     func decisions() throws {
         let probe = try EngineProbe()
         try probe.page("inner.html", "report('end')")
@@ -92,7 +92,7 @@ struct FrameFacts {
             try probe.show("app://one/page.html").lines("decide") == ["app://one/page.html", "other://two/inner.html"])
     }
 
-    @Test("a text node can be handed to another world by relatedTarget, in no tree; both see its data and its events")
+    @Test("a text node can be passed to another world by relatedTarget, outside a tree; both use its data and events")
     func handover() throws {
         let probe = try EngineProbe()
         try probe.file(

@@ -45,7 +45,7 @@ struct SchemeFacts {
         #expect(run.reported == ["fetch refused", "frame refused", "end"])
     }
 
-    @Test("own schemes are secure contexts with storage, and without cookies")
+    @Test("own schemes are secure contexts with storage but without cookies")
     func context() throws {
         let probe = try EngineProbe()
         try probe.page(
@@ -79,7 +79,7 @@ struct SchemeFacts {
         #expect(bodies.prefix(4) == ["POST 3", "POST 3", "POST 70000", "POST 5000000"] && bodies.count == 5)
     }
 
-    @Test("own schemes have no bodies that are streams, and no beacons")
+    @Test("own schemes support no stream bodies and no beacons")
     func streams() throws {
         let probe = try EngineProbe()
         try probe.page(
@@ -100,7 +100,7 @@ struct SchemeFacts {
         #expect(run.reported == ["NotSupportedError", "beacon false", "end"] && run.lines("body") == ["POST 3"])
     }
 
-    @Test("the body of a blob ends the program where it is read: an engine without this fault fails here")
+    @Test("reading the body of a blob ends the program; this test fails with an engine without this fault")
     func blob() throws {
         let probe = try EngineProbe()
         try probe.page(

@@ -5,7 +5,7 @@ import Testing
     "WebFacts: views, processes and dialogs (sections 2 and 3 of the design)", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: EngineProbe.isPossible, "\(EngineProbe.needs)"))
 struct ViewFacts {
-    @Test("pushState and fragments change the view's address: no shim of the history is needed")
+    @Test("pushState and fragments change the view's address, so no shim of the history is needed")
     func history() throws {
         let probe = try EngineProbe()
         try probe.page(
@@ -40,7 +40,7 @@ struct ViewFacts {
         #expect(try probe.show("app://one/page.html").reported == ["load", "false", "true", "end"])
     }
 
-    @Test("a view in no window is hidden, and has no picture")
+    @Test("a view without a window is hidden and has no picture")
     func hidden() throws {
         let probe = try EngineProbe()
         try probe.page(
@@ -51,7 +51,7 @@ struct ViewFacts {
         #expect(try probe.show("app://one/page.html").reported.first == "visible")
     }
 
-    @Test("a dialog holds the page, and not the main loop")
+    @Test("a dialog blocks the page but not the main loop")
     func dialogs() throws {
         let probe = try EngineProbe()
         try probe.page("page.html", "alert('held'); report('after'); report('end');")
@@ -60,7 +60,7 @@ struct ViewFacts {
         #expect(run.reported == ["after", "end"])
     }
 
-    @Test("white screen: URL nil, title empty: not here, a view has both after the end of its process")
+    @Test("white screen: URL nil, title empty: does not occur, a view keeps both after the end of its process")
     func ended() throws {
         let probe = try EngineProbe()
         try probe.page("page.html", "addEventListener('load', () => report('kill'));")
@@ -68,7 +68,7 @@ struct ViewFacts {
         #expect(run.lines("terminated") == ["app://one/page.html"] && run.lines("title") == ["page.html"])
     }
 
-    @Test("process swap: another site takes another web process, another page of the same site does not")
+    @Test("process swap: another site has another web process, another page of the same site does not")
     func processSwap() throws {
         let probe = try EngineProbe()
         let next = { (uri: String) in
@@ -89,14 +89,14 @@ struct ViewFacts {
         #expect(processes.last?.isSubset(of: processes[0]) == false)
     }
 
-    @Test("hang: the engine takes a process that was stopped for responsive, so that pages are asked themselves")
+    @Test("hang: the engine considers a stopped process responsive, so that pages are checked directly")
     func stopped() throws {
         let probe = try EngineProbe()
         try probe.page("page.html", "addEventListener('load', () => report('stop'));")
         #expect(try probe.show("app://one/page.html").lines("responsive") == ["yes"])
     }
 
-    @Test("a request has no setter for method and body: web.navigate loads by GET; an engine that has one fails here")
+    @Test("a request has no setter for method and body, so web.navigate uses GET; fails with an engine that has one")
     func requests() throws {
         let probe = try EngineProbe()
         for (function, answer) in [
@@ -107,7 +107,7 @@ struct ViewFacts {
         }
     }
 
-    @Test("the default policy holds for pages that bring none, and leaves scripts of ours alone")
+    @Test("the default policy applies to pages without a policy, and does not affect injected scripts")
     func policy() throws {
         let probe = try EngineProbe()
         try probe.page("page.html", "report('inline');", body: "<script src='own.js'></script>")
@@ -118,7 +118,7 @@ struct ViewFacts {
         #expect(run.reported == ["ours", "own", "end"])
     }
 
-    @Test("window.open without a gesture of the user asks nothing")
+    @Test("window.open without a user gesture causes no decision")
     func windows() throws {
         let probe = try EngineProbe()
         try probe.page("page.html", "report(String(window.open('app://one/other.html'))); report('end');")

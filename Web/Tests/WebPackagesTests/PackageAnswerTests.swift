@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "an address names a path, a folder its index",
+        "an address has a path, and a folder its index",
         arguments: [
             ("trestle://notes", "index.html"), ("trestle://notes/", "index.html"),
             ("trestle://notes/a/", "a/index.html"),
@@ -33,14 +33,14 @@ import Testing
     func paths(uri: String, path: String) { #expect(PackageRequest("GET", uri).path == path) }
 
     @Test(
-        "percent signs that make no text name nothing",
+        "invalid percent encodings have no path",
         arguments: [
             "trestle://notes/%", "trestle://notes/%4", "trestle://notes/%zz", "trestle://notes/%+1",
             "trestle://notes/%FF",
         ])
     func broken(uri: String) { #expect(PackageRequest("GET", uri).path == nil) }
 
-    @Test("what the package lacks is asked of its network, with path, query and the page's fields")
+    @Test("a file that the package lacks is requested from its network, with path, query and the page's fields")
     func lacking() throws {
         let fields = [
             "X-Own": "1", "Cookie": "a=b", "Origin": "https://evil.example", "Sec-Fetch-Site": "none",
@@ -54,23 +54,23 @@ import Testing
         #expect(policies == ["frame-src 'none'", "default-src 'self'", "sandbox"])
     }
 
-    @Test("the package's own files are never asked of the network") func own() throws {
+    @Test("the package's own files are never requested from the network") func own() throws {
         let found = try answer("GET", "/index.html")
         #expect(found.status == 200 && found.file != nil && found.network == nil)
     }
 
-    @Test("documents are the package's own: one that it lacks is 404") func documents() throws {
+    @Test("documents come only from the package: a missing one is 404") func documents() throws {
         let found = try answer("GET", "/other.html", ["Accept": "text/html,application/xhtml+xml"])
         #expect(found.status == 404 && found.network == nil)
     }
 
-    @Test("a package without a network has 404, and no method with a body") func alone() throws {
+    @Test("a package without a network answers 404, and refuses methods with a body") func alone() throws {
         let head = #"{"id":"notes","version":"1.0","accepts":[{"method":"POST","path":"/api/"}],"files":{}}"#
         #expect(try answer("GET", "/api/x", head: head).status == 404)
         #expect(try answer("POST", "/api/x", ["Trestle-Body": "whole"], head: head).status == 405)
     }
 
-    @Test("a request with a body goes where the manifest accepts its method and path, and its body was read")
+    @Test("a request with a body is sent if the manifest accepts its method and path and its body was read")
     func bodies() throws {
         let mark = ["Trestle-Body": "whole"]
         #expect(try answer("POST", "/api/x", mark).network?.hasBody == true)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "paths that a server could read in another way are asked of no network",
+        "paths that a server could interpret differently are not requested from the network",
         arguments: [
             "/api/../admin", "/api/%2e%2e/admin", "/api/%2E./admin", "/api/..%2fadmin", "/api%2fx", "/api/%5cx",
             "/api/\\x", "/api/%252e%252e/admin", "/api/%00", "/api/%0d%0aX: y", "/api/%zz", "/api/./x",

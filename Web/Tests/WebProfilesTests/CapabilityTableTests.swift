@@ -7,7 +7,7 @@ import Testing
     private static let page =
         tests.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" } + "/docs/web.md"
 
-    /// What each row says, and the tests that it names as `SUITE.FUNCTION`.
+    /// The capability of each row, and the tests that it names as `SUITE.FUNCTION`.
     private static let rows: [(capability: String, tests: [String])] = {
         let section = contents(of: page).split(separator: "## What it can do\n").dropFirst().first ?? ""
         let table = section.split(separator: "\n").drop { !$0.hasPrefix("| --- ") }.dropFirst().prefix {
@@ -20,7 +20,7 @@ import Testing
         }
     }()
 
-    /// The texts of the suites, by their names.
+    /// The source texts of the suites, by their names.
     private static let suites: [String: String] = {
         var suites: [String: String] = [:]
         for folder in (try? FolderContents.names(in: tests)) ?? [] {
@@ -31,7 +31,7 @@ import Testing
         return suites
     }()
 
-    /// What containers of pages elsewhere do, and what this one does in their place.
+    /// The capabilities of page containers on other platforms.
     private static let capabilities = [
         "add, remove a script message handler", "page calls native, native answers once",
         "native calls page, result or error", "page provides tasks to others", "URL calls jxaction://scan?x=1",
@@ -53,20 +53,20 @@ import Testing
         "content height and insets", "launch workers",
     ]
 
-    @Test("is complete: each capability begins the name of a test or a suite", arguments: capabilities)
+    @Test("is complete: the name of a test or a suite begins with each capability", arguments: capabilities)
     func capability(_ capability: String) {
         let starts = ["@Test(\"", "@Test(\n        \"", "@Suite(\"", "@Suite(\n    \""].map { $0 + capability }
         #expect(starts.contains { start in Self.suites.values.contains { $0.contains(start) } })
     }
 
-    @Test("has a test in each row, and each test is there") func rows() throws {
+    @Test("has a test in each row, and each test exists") func rows() throws {
         #expect(Self.rows.count > 30)
         for row in Self.rows {
             #expect(!row.tests.isEmpty, "\(row.capability) names no test")
             for name in row.tests {
                 let parts = name.split(separator: ".")
                 let text = Self.suites[String(parts[0])] ?? ""
-                // The attribute stands before the function, on its line or on those above.
+                // The attribute is before the function, on the same line or above.
                 let before = text.split(separator: "func \(parts[1])(", maxSplits: 1).first ?? ""
                 let attribute = before.count < text.count ? before.split(separator: "@Test").last ?? "" : ""
                 #expect(

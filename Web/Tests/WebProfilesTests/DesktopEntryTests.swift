@@ -9,7 +9,7 @@ import TOMLDocument
         DesktopEntry("notes", try Profile(try TOMLDocument(parsing: text, file: "p.toml"))).text
     }
 
-    @Test("an entry starts the profile, and opens addresses of its schemes")
+    @Test("an entry starts the profile and opens addresses of its schemes")
     func whole() throws {
         let text = try entry("[desktop]\nname = \"My notes\"\nschemes = [\"notes\", \"note+x\"]\n")
         #expect(text.hasPrefix("[Desktop Entry]\nType=Application\nName=My notes\n"))
@@ -25,7 +25,7 @@ import TOMLDocument
     }
 
     @Test(
-        "schemes of others, and texts that are none, are refused",
+        "foreign and invalid schemes are refused",
         arguments: ["http", "javascript", "trestle", "Notes", "1a", "a;b", "a:b", ""])
     func schemes(text: String) {
         #expect(throws: ProfileProblems.self) { try entry("[desktop]\nschemes = [\"\(text)\"]\n") }
@@ -34,7 +34,7 @@ import TOMLDocument
     private static let validator = "/usr/bin/desktop-file-validate"
 
     @Test(
-        "desktop-file-validate takes entries, and that of the Debian package",
+        "desktop-file-validate accepts the entries, and that of the Debian package",
         .enabled(if: exists(validator), "needs desktop-file-validate of the package desktop-file-utils"))
     func valid() throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import WebProfiles
 
 @Suite("Origins of pages") struct PageOriginTests {
     @Test(
-        "an origin has one text, whatever its scheme's own port and its capitals",
+        "an origin has one text, whatever its default port and its capitals",
         arguments: [
             ("https://A.example:443", "https://a.example"), ("http://a.example:80", "http://a.example"),
             ("http://a.example:8080", "http://a.example:8080"), ("http://127.0.0.1:1", "http://127.0.0.1:1"),
@@ -14,7 +14,7 @@ import WebProfiles
     }
 
     @Test(
-        "what has a path, another scheme or no form of an origin is refused",
+        "a text with a path, another scheme or an invalid form is refused",
         arguments: [
             "https://a.example/", "https://a.example/x", "a.example", "null", "", "file://", "data://x",
             "https://user@a.example", "trestle://", "trestle://Notes", "trestle://a/b", "trestle://a:1",
@@ -25,7 +25,7 @@ import WebProfiles
     }
 
     @Test(
-        "the origin of an address",
+        "the origin of an address is its scheme, host and port",
         arguments: [
             ("https://a.example/b?c#d", "https://a.example"), ("https://a.example", "https://a.example"),
             ("https://user:word@a.example:1/b", "https://a.example:1"),
@@ -37,7 +37,7 @@ import WebProfiles
     }
 
     @Test(
-        "an address without an origin has none",
+        "an opaque address has no origin",
         arguments: [
             "about:blank", "about:srcdoc", "data:text/html,https://a.example/", "blob:https://a.example/1", "file:///x",
             "javascript:'https://a.example/'", "", "https", "://a.example",
@@ -46,7 +46,7 @@ import WebProfiles
         #expect(PageOrigin(ofURI: uri) == nil)
     }
 
-    @Test("patterns have the scheme and the host, and no port")
+    @Test("patterns contain the scheme and the host, and no port")
     func patterns() throws {
         #expect(try PageOrigin("http://a.example:8080").pattern == "http://a.example/*")
         #expect(try PageOrigin("trestle://notes").pattern == "trestle://notes/*")

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("a profile says where pages may go, and who gets the bridge")
+    @Test("a profile specifies where pages may go and which origins get the bridge")
     func whole() throws {
         let profile = try read(
             """
@@ -42,7 +42,7 @@ import Testing
         #expect(profile.reloadsWithin == .seconds(120))
     }
 
-    @Test("every mistake is reported with its place")
+    @Test("every mistake is reported with its position")
     func wrong() {
         let lines = problems("allow = [\"https://a.example/\"]\nwindo = 1\n[window]\nsize = \"big\"\n")
         #expect(lines.count == 3)
@@ -51,7 +51,7 @@ import Testing
         #expect(lines[2].hasPrefix("p.toml:4:1: window.size: expected a width and a height"))
     }
 
-    @Test("the bridge is lent only to where pages may go, and the first page is among these")
+    @Test("the bridge and the first page must be where pages may go")
     func contradictions() {
         #expect(problems("bridge = [\"https://a.example\"]").count == 1)
         #expect(problems("start = \"https://a.example/\"").count == 1)
@@ -59,7 +59,7 @@ import Testing
         #expect(problems("allow = [\"https://a.example\"]\nstart = \"https://a.example:444/\"").count == 1)
     }
 
-    @Test("the sample is a profile, also with all of its comments taken away")
+    @Test("the sample is a valid profile, also with its settings uncommented")
     func sample() throws {
         #expect(try read(Profile.sample) == Profile())
         let lines = Profile.sample.split(separator: "\n").map { line in
@@ -76,12 +76,12 @@ import Testing
     }
 
     @Test(
-        "times have a unit, and are whole", arguments: ["8", "8 s", "-1s", "0s", "1d", "999999999999999999h", "1.5s"])
+        "times are whole and have a unit", arguments: ["8", "8 s", "-1s", "0s", "1d", "999999999999999999h", "1.5s"])
     func times(text: String) {
         #expect(problems("[recovery]\nwithin = \"\(text)\"").count == 1)
     }
 
-    /// What is wrong with a profile in a folder.
+    /// Returns the problems of a profile in a folder; empty if there are none.
     private func problems(_ folder: TemporaryFolder, _ text: String) throws -> String {
         chmod(folder.path, 0o700)
         try folder.write(text, to: "p.toml")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("scripts are read from files beside the profile, or by their whole paths")
+    @Test("scripts are read from files beside the profile or from absolute paths")
     func scripts() throws {
         let folder = try TemporaryFolder()
         chmod(folder.path, 0o700)
@@ -116,7 +116,7 @@ import Testing
         #expect(scripts[1].moment == .start && scripts[1].frames == .top && scripts[1].world == .page)
     }
 
-    @Test("a script that others may change, that is missing, too long or no text is refused, with the file")
+    @Test("a script that others may change, or that is missing, too long or not text, is refused with its file")
     func refusedScripts() throws {
         let folder = try TemporaryFolder()
         let profile = "[[scripts]]\nfile = \"a.js\"\n"
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(
-        "a script without a file, or with a setting that there is not, is refused",
+        "a script without a file or with an invalid setting is refused",
         arguments: [
             "at = \"end\"", "file = \"a\"\nat = \"soon\"", "file = \"a\"\nframe = \"all\"", "file = 1",
             "file = \"a\"\norigins = [\"*\"]",
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(
-        "the page that is shown offline is one of a package, where pages may go",
+        "the offline page must belong to a package where pages may go",
         arguments: [
             ("trestle://notes/offline.html", true), ("trestle://other/offline.html", false),
             ("https://a.example/offline.html", false), ("offline.html", false), ("trestle://notes/a?b", false),
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "responses are said by their type or their status",
+        "responses are specified by their type or their status",
         arguments: [
             ("application/pdf", true), ("Image/*", true), ("image/svg+xml", true), ("404", true), ("5xx", true),
             ("*/*", false), ("image", false), ("image/", false), ("image/a b", false), ("text/html; a=b", false),
@@ -169,14 +169,14 @@ import Testing
         #expect(problems("[navigation]\nresponses = [\"\(text)\"]\n").isEmpty == isGood)
     }
 
-    @Test("responses are 64 at most")
+    @Test("at most 64 responses are accepted")
     func manyResponses() {
         let lines = problems("[navigation]\nresponses = [\(String(repeating: "\"404\",", count: 65))]\n")
         #expect(lines.count == 1 && lines[0].contains("navigation.responses: "))
     }
 
     @Test(
-        "a filter has an action, and a selector where it hides",
+        "a filter needs an action, and a selector if it hides",
         arguments: [
             ("action = \"block\"", true), ("action = \"hide\"\nselector = \"p\"", true), ("url = \"a\"", false),
             ("action = \"hide\"", false), ("action = \"https\"\nselector = \"p\"", false),
@@ -187,7 +187,7 @@ import Testing
         #expect(problems("[[filters]]\n\(text)\n").isEmpty == isGood, "\(text)")
     }
 
-    @Test("filters are bounded in their number")
+    @Test("the number of filters is limited")
     func manyFilters() {
         let lines = problems(String(repeating: "[[filters]]\naction = \"block\"\n", count: 257))
         #expect(lines.count == 1 && lines[0].contains("filters: there are too many"))

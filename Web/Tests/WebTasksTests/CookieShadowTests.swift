@@ -2,11 +2,11 @@ import Testing
 import WebKitViews
 import WebTasks
 
-@Suite("What a jar and a profile have in common") struct CookieShadowTests {
+@Suite("The common state of a jar and a profile") struct CookieShadowTests {
     private let key = WebCookie.Key(name: "a", host: "shop.example")
     private func cookie(_ value: String) -> WebCookie { WebCookie(key, value: value) }
 
-    @Test("what came from the daemon is no change of the jar's, though the jar has made another cookie of it")
+    @Test("a cookie from the daemon is not a change of the jar, although the jar has altered it")
     func echo() {
         var shadow = CookieShadow()
         var made = cookie("1")
@@ -17,7 +17,7 @@ import WebTasks
         #expect(!shadow.knows(key, .init(cookie: cookie("2"), version: 5)))
     }
 
-    @Test("another value is the jar's own change, with the version that was known")
+    @Test("another value is a change of the jar, based on the version that was known")
     func behind() {
         var shadow = CookieShadow()
         shadow.took(key, .init(cookie: cookie("1"), version: 4), found: cookie("2"))
@@ -28,7 +28,7 @@ import WebTasks
         #expect(shadow.differences(of: [:]).map(\.cookie) == [nil])
     }
 
-    @Test("a cookie that the jar does not take is not removed from the profile")
+    @Test("a cookie that the jar refuses is not removed from the profile")
     func refused() {
         var shadow = CookieShadow()
         shadow.took(key, .init(cookie: cookie("1"), version: 4), found: nil)

@@ -3,7 +3,7 @@ import BridgeJSON
 import TestSupport
 
 extension WebRun {
-    /// Rules that let the first origin do what tests of other bridges need.
+    /// Returns rules that permit the first origin everything that tests of other bridges need.
     static func dialectRules(_ origins: [String]) -> String {
         """
         [[rule]]
@@ -13,11 +13,11 @@ extension WebRun {
         """
     }
 
-    /// Starts trestle-web with a page of the first origin, and a profile that says more.
+    /// Starts trestle-web with a page of the first origin and a profile with additional settings.
     ///
     /// - Parameters:
     ///   - page: The page's name.
-    ///   - settings: Lines of the profile, at its top.
+    ///   - settings: Lines at the top of the profile.
     func start(_ page: String, settings: String) throws {
         let origin = server.origins[0]
         try write(

@@ -1,14 +1,14 @@
 import Glibc
 import TestSupport
 
-/// A system bus of its own with something on it that speaks as the machine's login manager. It ends when this goes.
+/// A separate system bus with a program that acts as the machine's login manager. It ends with this object.
 final class FakeLoginManager {
     private static let program = "\(PackageFolder.programsOfTests)/fake-login-manager"
 
     private let bus: SessionBusProcess
     private var manager: Manager
 
-    /// The program that speaks, and the line to it. It ends when this goes.
+    /// The program, and the connection to it. It ends with this object.
     private final class Manager {
         let process: SpawnedProcess
         let line: Int32
@@ -38,7 +38,7 @@ final class FakeLoginManager {
         manager = try Manager(["DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)"])
     }
 
-    /// Ends the manager, and starts another one on the same bus.
+    /// Ends the manager and starts another one on the same bus.
     func restart() throws {
         manager.process.signal(SIGKILL)
         _ = try manager.process.wait()
@@ -51,19 +51,19 @@ final class FakeLoginManager {
         _ = try bus.process.wait()
     }
 
-    /// The variable of the environment that has the address of the bus.
+    /// The environment variables with the address of the bus and the ID of the session.
     var environment: [String] { ["DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_SESSION_ID=2"] }
 
-    /// Waits until somebody has asked for a session, and has a lock that delays sleep.
+    /// Waits until a client has asked for a session and has taken a lock that delays sleep.
     func awaitQuestions() throws {
         try manager.expect("asked")
         try awaitDelay()
     }
 
-    /// Waits until somebody has a lock that delays sleep.
+    /// Waits until a client has taken a lock that delays sleep.
     func awaitDelay() throws { try manager.expect("delayed") }
 
-    /// Waits until the machine may sleep.
+    /// Waits until the lock is released, so that the machine may sleep.
     func awaitRelease() throws { try manager.expect("released") }
 
     /// Sends a signal: `suspend`, `resume`, `lock`, `unlock` or `lock-other`.
@@ -72,7 +72,7 @@ final class FakeLoginManager {
         guard write(manager.line, bytes, bytes.count) == bytes.count else { throw TestFailure("\(signal) is not sent") }
     }
 
-    /// Has another program on the bus send `suspend` and `lock`.
+    /// Makes another program on the bus send `suspend` and `lock`.
     func sendAsImpostor() throws {
         let ended = try SpawnedProcess(Self.program, ["--impostor"], environment: environment).wait()
         guard ended == .exited(0) else { throw TestFailure("the impostor ended with \(ended)") }

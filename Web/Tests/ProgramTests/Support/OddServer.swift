@@ -1,19 +1,19 @@
 import Glibc
 import TestSupport
 
-/// A server that asks for passwords, waits and sends files; also with a certificate that nobody trusts. It ends when
-/// this goes.
+/// A server that asks for passwords, waits and sends files, also with an untrusted certificate. It ends with this
+/// object.
 final class OddServer {
     private static let python = "/usr/bin/python3"
-    /// Whether this machine has what it takes.
+    /// Whether this machine has the required programs.
     static let isPossible = exists(python) && exists("/usr/bin/openssl")
 
     private let folder: TemporaryFolder
     private let process: SpawnedProcess
     private let line: Int32
-    /// The origin of HTTP.
+    /// The HTTP origin.
     let origin: String
-    /// The origin of HTTPS.
+    /// The HTTPS origin.
     let secureOrigin: String
 
     init() throws {

@@ -1,12 +1,12 @@
 import Glibc
 import TestSupport
 
-/// Pages on two origins of this machine. The server ends when this goes.
+/// A server of pages on two origins of this machine. It ends with this object.
 final class PageServer {
     private static let python = "/usr/bin/python3"
     private static let library = "\(PackageFolder.main)/Clients/JavaScript/dist/trestle-bridge.js"
 
-    /// Whether this machine has what it takes.
+    /// Whether this machine has the required files.
     static let isPossible = exists(python) && exists(library)
 
     private let folder: TemporaryFolder
@@ -15,7 +15,7 @@ final class PageServer {
     /// The two origins.
     let origins: [String]
 
-    /// A server that has the client library as `/bridge.js`, and nothing else.
+    /// Starts a server that has only the client library, as `/bridge.js`.
     init() throws {
         folder = try TemporaryFolder()
         symlink(Self.library, folder.file("bridge.js"))
@@ -33,7 +33,7 @@ final class PageServer {
 
     deinit { close(line) }
 
-    /// Ends the server: nobody listens at its origins any more.
+    /// Ends the server. Its origins cannot be reached afterwards.
     func stop() throws {
         process.signal(SIGKILL)
         _ = try process.wait()
@@ -43,8 +43,8 @@ final class PageServer {
     ///
     /// - Parameters:
     ///   - name: The page's name, such as `page.html`.
-    ///   - script: Its script, which runs behind the client library.
-    ///   - body: What is in it besides.
+    ///   - script: Its script, which runs after the client library.
+    ///   - body: Further content of its body.
     func serve(_ name: String, script: String, body: String = "") throws {
         let page = """
             <!doctype html><meta charset="utf-8"><title>\(name)</title>
@@ -54,18 +54,18 @@ final class PageServer {
         try folder.write(page, to: name)
     }
 
-    /// Serves a text as it is.
+    /// Serves a text without changes.
     func serve(_ text: String, as name: String) throws { try folder.write(text, to: name) }
 
-    /// Serves `reporter.html`, which reports what stands behind the `?` of its address.
+    /// Serves `reporter.html`, which reports the text after the `?` of its address.
     func serveReporter() throws {
         try serve(
             "reporter.html", script: "WebBridge.call('test.report', decodeURIComponent(location.search.slice(1)));")
     }
 
-    /// A script that calls a task, and has a reporter of another origin report the code of the error.
+    /// Returns a script that calls a task and lets a reporter of another origin report the code of the error.
     ///
-    /// - Parameter origin: The reporter's, which has a bridge.
+    /// - Parameter origin: The reporter's origin, which has a bridge.
     static func callAndReport(_ origin: String) -> String {
         """
         WebBridge.call("Echo", {}, (result, error) => {
@@ -75,20 +75,20 @@ final class PageServer {
     }
 }
 
-/// Where this package is.
+/// The locations of this package.
 enum PackageFolder {
-    /// The tests of the package in Web.
+    /// The folder of the tests in Web.
     static let tests = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" }
-    /// The repository.
+    /// The root folder of the repository.
     static let main = tests.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" }
-    /// Where the daemon was built: the environment's `TRESTLE_BIN`, else the debug build.
+    /// The build folder of the daemon: the environment's `TRESTLE_BIN`, else the debug build.
     static let programs = getenv("TRESTLE_BIN").map { String(cString: $0) } ?? "\(main)/.build/debug"
-    /// Where trestle-web was built: beside the tests.
+    /// The path of trestle-web, beside the tests.
     static let container = "\(programsOfTests)/trestle-web"
 
-    /// Where this package was built.
+    /// The build folder of this package.
     static let programsOfTests: String = {
-        // The program that runs the tests is in the build folder, or a tool that has loaded the tests from there.
+        // The program that runs the tests is in the build folder, or it is a tool that has loaded the tests from there.
         let arguments = CommandLine.arguments
         let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments.first ?? ""
         return bundle.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }

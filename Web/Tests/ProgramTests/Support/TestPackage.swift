@@ -2,19 +2,19 @@ import Glibc
 import OfflinePackages
 import TestSupport
 
-/// An offline package of tests: signed, as a file.
+/// A signed offline package in a file, for tests.
 struct TestPackage {
     static let key = PackageSecretKey()
 
     private let folder: TemporaryFolder
-    /// The archive.
+    /// The path of the archive.
     var file: String { folder.file("package.tar.zst") }
 
-    /// Makes a package.
+    /// Creates a package.
     ///
     /// - Parameters:
     ///   - files: The texts of its files, by their paths.
-    ///   - head: The members of the manifest but `files`.
+    ///   - head: The members of the manifest except `files`.
     init(
         _ files: [String: String], head: String = #""id": "notes", "version": "1.0""#,
         key: PackageSecretKey = Self.key

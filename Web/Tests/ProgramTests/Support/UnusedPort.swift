@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A port of 127.0.0.1 on which nobody listens, and which nobody else gets for as long as this lives.
+/// A port of 127.0.0.1 without a listener. No other program gets the port while this object exists.
 final class UnusedPort {
     private let descriptor: Int32
     let number: UInt16

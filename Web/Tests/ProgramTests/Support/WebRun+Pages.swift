@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 extension WebRun {
-    /// Starts trestle-web with a page of the first origin that reports `loaded`, and waits for that, for the end of
-    /// its load and for the tasks.
+    /// Starts trestle-web with a page of the first origin that reports `loaded`. Waits for the report, the end of the
+    /// load and the container's tasks.
     ///
     /// - Parameters:
-    ///   - profile: Lines of a profile, which is used then.
+    ///   - profile: Lines of a profile to use; `nil` for none.
     ///   - arguments: Further arguments.
     func startPage(profile: String? = nil, _ arguments: String...) async throws {
         let origin = server.origins[0]
@@ -42,7 +42,7 @@ extension WebRun {
             "web.navigate", ["uri": .string(uri), "wait": finished ? "finished" : "committed"] as JSON, as: JSON.self)
     }
 
-    /// Expects that a call has an error.
+    /// Expects that a call fails with this error.
     func expect(_ task: String, _ options: JSON, _ code: ErrorCode) async {
         do {
             _ = try await bridge.call(task, options, as: JSON.self)
@@ -52,11 +52,11 @@ extension WebRun {
         }
     }
 
-    /// Makes a program the desktop's browser, which writes its argument into the pipe.
+    /// Installs a program as the desktop's browser, which writes its argument into the returned pipe.
     func installBrowser() throws -> Pipe {
         let pipe = "\(homePath)/browser.pipe"
         guard mkfifo(pipe, 0o600) == 0 else { throw TestFailure("\(pipe) cannot be made") }
-        // Opened for both, so that neither end waits for the other.
+        // Opened for reading and writing, so that neither end waits for the other.
         let descriptor = open(pipe, O_RDWR | O_CLOEXEC)
         let applications = "\(homePath)/.local/share/applications"
         for folder in ["\(homePath)/.local", "\(homePath)/.local/share", applications, "\(homePath)/.config"] {
@@ -79,7 +79,7 @@ extension WebRun {
         return Pipe(descriptor)
     }
 
-    /// The reading end of a named pipe.
+    /// The read end of a named pipe.
     final class Pipe {
         private let descriptor: Int32
 
@@ -87,7 +87,7 @@ extension WebRun {
 
         deinit { close(descriptor) }
 
-        /// The next line, which was written at once.
+        /// Returns the next line, which must have been written in one piece.
         func line(_ deadline: Deadline = Deadline()) throws -> String {
             var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&state, 1, deadline.millisecondsLeft) > 0 else {

@@ -5,22 +5,22 @@ import Glibc
 import PrivateDaemon
 import TestSupport
 
-/// What a page reports to the test, by the task `test.report`.
+/// A page's report to the test, by the task `test.report`.
 struct Report: Sendable, Equatable {
-    /// What the daemon says whom the page speaks for.
+    /// The origin that the page represents, according to the daemon.
     var origin: String
-    /// The page's options.
+    /// The options of the page's call.
     var value: JSON
 }
 
-/// A daemon, a screen, a bus, a server of pages and trestle-web, for one test.
+/// A daemon, a screen, a bus, a page server and trestle-web, for one test.
 final class WebRun {
-    /// Whether this machine has what it takes.
+    /// Whether this machine has the required programs and files.
     static var isPossible: Bool {
         SessionBusProcess.isPossible && VirtualScreen.isPossible && PageServer.isPossible
             && exists("\(PackageFolder.programs)/trestled")
     }
-    /// What a machine needs.
+    /// The requirements, as text.
     static let needs = """
         needs dbus-daemon, Xvfb and python3, the script of `make page-script`, and the daemon in \
         \(PackageFolder.programs)
@@ -30,7 +30,7 @@ final class WebRun {
     let daemon: PrivateDaemon
     let bridge: Bridge
     let folder: PrivateFolder
-    /// What trestle-web has in its environment besides. There is no system bus by default.
+    /// Additional environment variables of trestle-web. By default there is no system bus.
     var environment = ["DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent/bus"]
     private let screen: VirtualScreen
     private let bus: SessionBusProcess
@@ -39,11 +39,11 @@ final class WebRun {
     private var reports: AsyncStream<Report>.Iterator
     private let readiness: EventStream
 
-    /// Runs `body`, and ends everything.
+    /// Runs `body`, then ends everything.
     ///
     /// - Parameters:
-    ///   - rules: Makes rules of the daemon's policy of the server's origins, besides the one that pages may report.
-    ///   - plugins: Plugins of the daemon's besides those that every test has.
+    ///   - rules: Returns rules of the daemon's policy for the server's origins, in addition to the rule for reports.
+    ///   - plugins: Plugins of the daemon in addition to those of every test.
     ///   - body: The test.
     static func with(
         rules: ([String]) -> String = { _ in "" }, plugins: [String] = [], _ body: (WebRun) async throws -> Void
@@ -108,7 +108,7 @@ final class WebRun {
     /// Starts trestle-web with these arguments and the daemon's socket.
     func start(_ arguments: [String]) throws { process = try spawn(arguments) }
 
-    /// Starts another trestle-web beside the first.
+    /// Starts a trestle-web process, beside any other.
     func spawn(_ arguments: [String]) throws -> SpawnedProcess {
         try SpawnedProcess(
             PackageFolder.container, ["--socket", folder.socketPath, "--dev"] + arguments,
@@ -117,24 +117,24 @@ final class WebRun {
             ], output: .file(errorPath), errors: .file(errorPath))
     }
 
-    /// The home of trestle-web's user.
+    /// The home directory of trestle-web's user.
     var homePath: String { home.path }
     private var errorPath: String { home.file("errors") }
-    /// What trestle-web has written to standard error.
+    /// The text that trestle-web has written to standard output and standard error.
     var errors: String { contents(of: errorPath) }
 
-    /// The next thing that a page reports.
+    /// Returns the next report of a page.
     func report() async throws -> Report {
         guard let report = await reports.next(isolation: #isolation) else { throw TestFailure("no reports any more") }
         return report
     }
 
-    /// Runs trestle-web to its end, for the same user.
+    /// Runs trestle-web to its end, with the same home directory.
     func command(_ arguments: String...) throws -> ProgramRun {
         try TestSupport.run(PackageFolder.container, arguments, environment: ["HOME=\(home.path)"])
     }
 
-    /// Writes a profile of the user's.
+    /// Writes a profile of the user.
     func write(profile text: String, named name: String) throws {
         var folder = ""
         for part in [".config", "trestle", "web"] {
@@ -149,7 +149,7 @@ final class WebRun {
         try home.write(text, to: ".config/trestle/web/\(name)")
     }
 
-    /// Waits until trestle-web provides its tasks: it says so by an event.
+    /// Waits until trestle-web provides its tasks, which it reports by an event.
     func awaitTasks() async throws {
         for try await _ in readiness { return }
     }
@@ -164,7 +164,7 @@ final class WebRun {
         for pid in found { kill(pid, signal) }
     }
 
-    /// The processes that trestle-web has started, and those that they have.
+    /// The IDs of the processes that descend from trestle-web.
     var descendants: [pid_t] {
         get throws {
             guard let process else { throw TestFailure("trestle-web was not started") }
@@ -172,7 +172,7 @@ final class WebRun {
         }
     }
 
-    /// How many descriptors trestle-web has open.
+    /// The number of open descriptors of trestle-web.
     var openDescriptors: Int {
         get throws {
             guard let process else { throw TestFailure("trestle-web was not started") }
@@ -181,20 +181,20 @@ final class WebRun {
     }
 
     private static func descendants(of pid: pid_t) -> [pid_t] {
-        // Each thread has children of its own.
+        // Each thread has its own children.
         let threads = (try? FolderContents.names(in: "/proc/\(pid)/task")) ?? []
         let children = threads.flatMap { contents(of: "/proc/\(pid)/task/\($0)/children").split(separator: " ") }
             .compactMap { pid_t($0) }
         return children + children.flatMap { descendants(of: $0) }
     }
 
-    /// Waits for the end of trestle-web.
+    /// Waits for the end of trestle-web and returns it.
     func end() throws -> ProcessEnd {
         guard let process else { throw TestFailure("trestle-web was not started") }
         return try process.wait()
     }
 
-    /// Ends trestle-web in order, where it runs.
+    /// Ends trestle-web by SIGTERM if it runs.
     func stop() throws {
         process?.signal(SIGTERM)
         _ = try process?.wait()

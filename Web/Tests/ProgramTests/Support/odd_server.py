@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""odd_server.py FOLDER: a server that asks, waits and sends files, over HTTP and over HTTPS with a certificate that
-nobody trusts.
+"""odd_server.py FOLDER: a server of unusual responses, over HTTP and over HTTPS with an untrusted certificate.
 
-It writes both ports to standard output, in a line, and ends with its standard input. /asks wants the name `me` and the
-password `secret`, /waits answers never, /file sends a file whose name leads out of its folder, /headers shows what was
-asked for, /cookie sets a cookie that scripts do not see, /moved sets one and sends to /headers.
+It writes both ports to standard output, in one line, and ends with its standard input. /asks requires the name `me` and
+the password `secret`, /waits never answers, /file sends a file whose name leads out of its folder, /headers returns the
+request, /cookie sets a cookie that scripts cannot read, /moved sets one and redirects to /headers.
 """
 
 import base64

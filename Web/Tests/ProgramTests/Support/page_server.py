@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """page_server.py FOLDER: serves a folder's files over HTTP, on two ports of 127.0.0.1, which are two origins.
 
-It writes both ports to standard output, in a line, and ends with its standard input. /redirect?URI sends to URI;
-/sandboxed/NAME is the file NAME with a policy that has its document speak for nobody, /unstored/NAME with one that
-forbids to store it. /typed?TYPE has this content type, and the first bytes of a PNG; /status?STATUS has this status.
+It writes both ports to standard output, in one line, and ends with its standard input. /redirect?URI redirects to URI;
+/sandboxed/NAME is the file NAME with a policy that gives its document no origin, /unstored/NAME with one that forbids
+storing it. /typed?TYPE has this content type and the first bytes of a PNG; /status?STATUS has this status.
 """
 
 import functools
