@@ -12,7 +12,7 @@ extension BridgeError {
     static func closedToUs(_ path: String) -> BridgeError {
         BridgeError(
             .connectionDenied,
-            "the socket \(path) may not be opened by this user: its owner, group and mode say by whom",
+            "the socket \(path) may not be opened by this user: see its owner, group and mode",
             data: ["path": .string(path)])
     }
 

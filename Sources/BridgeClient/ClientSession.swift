@@ -94,7 +94,7 @@ final class ClientSession {
     func receive(_ problem: MessageProblem) {
         guard let id = problem.callbackID else { return }
         let code: ErrorCode = problem.error.code == .messageTooLarge ? .resultTooLarge : .replyInvalid
-        calls.end(id, .failure(BridgeError(code, "the daemon's callback is no message: \(problem.error.message)")))
+        calls.end(id, .failure(BridgeError(code, "the daemon's callback is not a message: \(problem.error.message)")))
     }
 
     // MARK: The end

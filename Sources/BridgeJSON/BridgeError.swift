@@ -35,7 +35,7 @@ public struct ErrorCode: Sendable, Hashable, RawRepresentable, ExpressibleByStri
     public static let pluginUnavailable: ErrorCode = "plugin.unavailable"
     /// The plugin ended while it worked on the call.
     public static let pluginCrashed: ErrorCode = "plugin.crashed"
-    /// The plugin dropped the call without an answer.
+    /// The plugin did not answer the call.
     public static let replyMissing: ErrorCode = "reply.missing"
     /// The provider's answer is invalid.
     public static let replyInvalid: ErrorCode = "reply.invalid"
@@ -161,7 +161,7 @@ public struct BridgeError: Error, Sendable, Hashable {
 // Errors about values that do not fit into a message. The clients in other languages use the same text.
 extension BridgeError {
     /// The end of errors about a message that is too long; it names the alternative.
-    package static let goesAsStream = "bytes of this size go as a stream"
+    package static let goesAsStream = "send data of this size as a stream"
 
     /// Returns the error for a result that does not fit into a message.
     ///

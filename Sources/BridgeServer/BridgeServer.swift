@@ -179,7 +179,7 @@ public final class BridgeServer {
 
     private var tooManySessions: BridgeError {
         BridgeError(
-            .busy, "\(limits.sessions) sessions are connected, as many as may be",
+            .busy, "\(limits.sessions) sessions are connected, the maximum",
             data: ["quota": "connections", "limit": .number(JSONNumber(limits.sessions)), "of": "all users"],
             isTransient: true, retryAfter: .seconds(1))
     }

@@ -48,7 +48,7 @@ public struct HandoverBytes: Codable, Sendable, Equatable {
         bytes = try container.decode(String.self).unicodeScalars.map { scalar in
             guard let byte = UInt8(exactly: scalar.value) else {
                 throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "a character that is no byte")
+                    in: container, debugDescription: "a character that is not a byte")
             }
             return byte
         }

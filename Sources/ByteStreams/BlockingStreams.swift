@@ -70,6 +70,6 @@ private func checkMayBlock(_ isOwnThread: Bool, _ name: String) throws(BridgeErr
     guard isOwnThread || BlockingWait.isForbidden else { return }
     throw BridgeError(
         .internal,
-        "\(name) was called where nothing may block, by a Swift task or on the loop thread: await there, or call it in "
-            + "Call.blocking or on a thread that may block")
+        "\(name) was called by a Swift task or on the loop thread, which must not block: use await there, or call it "
+            + "in Call.blocking or on a thread that may block")
 }

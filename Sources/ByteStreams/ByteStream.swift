@@ -95,5 +95,5 @@ extension ByteSink {
 
 extension BridgeError {
     /// The error for the reader of a stream that its creator released before writing it.
-    fileprivate static let neverWritten = BridgeError(.internal, "the writer let the stream go before it was written")
+    fileprivate static let neverWritten = BridgeError(.internal, "the writer released the stream before it was written")
 }

@@ -52,7 +52,7 @@ extension ByteStream: Codable {
     public convenience init(from decoder: any Decoder) throws {
         throw DecodingError.dataCorruptedError(
             in: try decoder.singleValueContainer(),
-            debugDescription: "a stream that comes is read: its type is ByteReader")
+            debugDescription: "a received stream must be decoded as ByteReader")
     }
 
     /// Encodes the stream's name.
@@ -74,7 +74,7 @@ extension ByteStream: TypeWithSchema {
 
 /// The implementation of the ends from which a schema is derived.
 private final class NoStream: ByteSource, ByteSink {
-    private static let error = BridgeError(.streamNotFound, "this is no end of a stream")
+    private static let error = BridgeError(.streamNotFound, "this is not an end of a stream")
 
     var announcement: ByteReader.Announcement? { get async { nil } }
     var isOwnThread: Bool { false }

@@ -12,7 +12,7 @@ package struct MadeStream: Sendable {
     /// - Throws: `result.invalid`.
     package init(_ result: JSON) throws(BridgeError) {
         guard let name = result["stream"]?.stringValue, let room = result["room"]?.int64Value else {
-            throw BridgeError(.resultInvalid, "the result of bridge.stream.new has no stream and no room")
+            throw BridgeError(.resultInvalid, "the result of bridge.stream.new has no stream or no room")
         }
         self.init(name: name, roomBytes: Int(clamping: room))
     }
@@ -128,6 +128,6 @@ package struct ReadBytes: Sendable {
 extension BridgeError {
     /// Returns the error for a reader that received another number of bytes than the total.
     static func incomplete(_ count: UInt64, of total: UInt64) -> BridgeError {
-        BridgeError(.streamInvalid, "\(count) of the \(total) bytes of the stream came")
+        BridgeError(.streamInvalid, "\(count) of the \(total) bytes of the stream were received")
     }
 }

@@ -80,14 +80,14 @@ struct SocketFile {
             guard error.code == ELOOP else { throw error }
             throw SystemError(
                 code: ELOOP, operation: "lock", subject: lockPath,
-                advice: "a symbolic link is there, which may lead anywhere: remove it or choose another path")
+                advice: "it is a symbolic link, which may lead anywhere: remove it or choose another path")
         }
     }
 
     private static func foreign(_ path: String, _ operation: String, _ found: FileIdentity) -> SystemError {
         SystemError(
             code: EPERM, operation: operation, subject: path,
-            advice: "what is there belongs to uid \(found.owner): remove it or choose another path")
+            advice: "the existing file belongs to uid \(found.owner): remove it or choose another path")
     }
 
     private static func clear(_ path: String) throws(SystemError) {
@@ -96,7 +96,7 @@ struct SocketFile {
             throw SystemError(
                 code: EEXIST, operation: "listen at", subject: path,
                 advice: found.isLink
-                    ? "a symbolic link is there, which may lead anywhere: remove it or choose another path"
+                    ? "it is a symbolic link, which may lead anywhere: remove it or choose another path"
                     : "something that is not a socket is there: move it away or choose another path")
         }
         guard found.isOwn else { throw foreign(path, "listen at", found) }

@@ -86,9 +86,9 @@ public final class UnixListener {
     private static func checkListens(_ descriptor: Int32) throws(SystemError) {
         let fault: String? =
             if try socketOption(SO_DOMAIN, of: descriptor) != AF_UNIX {
-                "it is a socket, and no Unix socket"
+                "it is a socket, but not a Unix socket"
             } else if try socketOption(SO_TYPE, of: descriptor) != Int32(SOCK_STREAM.rawValue) {
-                "it is a Unix socket, and no stream (ListenStream=)"
+                "it is a Unix socket, but not a stream socket (ListenStream=)"
             } else if try socketOption(SO_ACCEPTCONN, of: descriptor) == 0 {
                 "it is a socket that does not listen (Accept=no)"
             } else {

@@ -52,7 +52,8 @@ public enum FileTrust {
         if step.mode & S_IWGRP != 0, !OwnGroup.isAlone(in: step.group) {
             throw Doubt(
                 path: step.path,
-                description: "the group \(step.group) may write \(step.name), and others may be in it; remove that "
+                description:
+                    "the group \(step.group) may write \(step.name), and other users may be its members; remove that "
                     + "permission: chmod g-w \(step.path)")
         }
     }

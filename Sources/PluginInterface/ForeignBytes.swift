@@ -29,7 +29,7 @@ extension BridgeError {
     /// The maximum length of each part of a plugin's error.
     package static var maximumForeignBytes: Int { 64 << 10 }
 
-    /// The error of a plugin. Data that are no JSON are omitted, as the error is more important.
+    /// The error of a plugin. Data that are not valid JSON are omitted, as the error is more important.
     package init(foreign error: UnsafePointer<trestle_error>?) {
         guard let error else {
             self.init(.replyInvalid, "the plugin failed without an error")

@@ -29,7 +29,7 @@ package struct PluginLibrary {
             throw PluginLoadError(description: "it cannot be loaded: \(Self.lastError(besides: loadedPath))")
         }
         guard let symbol = dlsym(library, TRESTLE_PLUGIN_ENTRY) else {
-            throw PluginLoadError(description: "it is no plugin: it exports no function \(TRESTLE_PLUGIN_ENTRY)")
+            throw PluginLoadError(description: "it is not a plugin: it exports no function \(TRESTLE_PLUGIN_ENTRY)")
         }
         typealias Entry = @convention(c) () -> UnsafePointer<trestle_plugin>?
         // The plugin interface defines the name; a library that exports it guarantees this signature.

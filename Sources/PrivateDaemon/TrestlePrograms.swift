@@ -44,6 +44,6 @@ public struct MissingPrograms: Error, Sendable, CustomStringConvertible {
 
     /// The error message, one sentence.
     public var description: String {
-        "trestled is not to be found: it is in none of \(folders.joined(separator: ", "))"
+        "trestled was not found: it is in none of \(folders.joined(separator: ", "))"
     }
 }

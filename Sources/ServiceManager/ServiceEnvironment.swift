@@ -144,7 +144,7 @@ private struct VariableReader {
             problems.append(
                 ServiceManagerError(
                     .variable,
-                    "LISTEN_PID is \(owner), and this is process \(pid): the descriptors are left to the other one"))
+                    "LISTEN_PID is \(owner), and this is process \(pid): the descriptors belong to that process"))
             return false
         }
         return true

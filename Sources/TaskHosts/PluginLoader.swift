@@ -62,8 +62,8 @@ public final class PluginLoader {
             throw BridgeError(
                 .pluginUnavailable,
                 """
-                it was loaded \(count) times, and code is never unloaded: isolation = "process" in its section lets it \
-                be loaded as often as one likes, after a restart of the daemon
+                it was loaded \(count) times, and code is never unloaded: set isolation = "process" in its \
+                section and restart the daemon to load it without this limit
                 """)
         }
         do {

@@ -80,7 +80,7 @@ public struct InterceptedCall: Sendable {
         var members = MemberCursor(request.pointee.options.buffer)
         while let member = members.next() { try question.take(member.key, member.value) }
         guard let task = question.task, let options = question.options else {
-            throw JSONMismatch(path: "$", expected: "a question with task and options", got: "another value")
+            throw JSONMismatch(path: "$", expected: "an object with task and options", got: "another value")
         }
         (self.task, rawOptions) = (task, options)
         (session, isOneWay) = (question.session, question.isOneWay)
@@ -140,7 +140,7 @@ extension PluginRuntime {
             call = try InterceptedCall(request, makeCall(request, cancelMark: line.mark))
         } catch {
             return host.fail(
-                handle, BridgeError(.internal, "the question to \(type(of: interceptor).name) cannot be read: \(error)")
+                handle, BridgeError(.internal, "the request to \(type(of: interceptor).name) cannot be read: \(error)")
             )
         }
         begin(line) {
@@ -196,8 +196,8 @@ struct AnyInterceptor: Sendable {
 
     func defects() -> [String] {
         interceptor.tasks.filter { !Self.isPattern($0) }.map {
-            "the interceptor \(name) is for “\($0)”, which must be a task's name, or the beginning of names with a * "
-                + "behind it"
+            "the interceptor \(name) has the pattern “\($0)”; a pattern is a task's name, or a prefix of names "
+                + "followed by *"
         }
     }
 

@@ -80,7 +80,7 @@ extension PluginParts {
         for event in events { found += summaryDefects("event \(event.name)", event.summary) }
         found += launchDefects()
         if configurations.count > 1 { found.append("the plugin has more than one configuration") }
-        if handovers.count > 1 { found.append("the plugin hands its sessions over in more than one way") }
+        if handovers.count > 1 { found.append("the plugin has more than one handover of sessions") }
         return found
     }
 
@@ -121,7 +121,7 @@ extension PluginParts {
                     "the name “\(name)” of a \(kind) must be parts of letters, digits, - and _, joined by dots, "
                         + "beginning with a letter, at most \(NameRule.maximumBytes) bytes")
             } else if ["bridge", "plugin", "rpc"].contains(name.prefix { $0 != "." }) {
-                found.append("the name \(name) of a \(kind) is the daemon's; choose another")
+                found.append("the name \(name) of a \(kind) is reserved for the daemon; choose another")
             }
             if !known.insert(name).inserted { found.append("the \(kind) \(name) occurs twice") }
         }
@@ -135,7 +135,7 @@ extension PluginParts {
             var seen: Set<String> = []
             var open = worker.after
             while let name = open.popLast() {
-                if name == worker.name { return "the launch worker \(name) would come after itself" }
+                if name == worker.name { return "the launch worker \(name) runs after itself" }
                 if seen.insert(name).inserted { open += after[name] ?? [] }
             }
             return nil
@@ -165,7 +165,7 @@ extension ConfigurationSection {
     fileprivate func settingDefects(_ schema: JSON?) -> [String] {
         guard let properties = schema?["properties"]?.objectValue else { return [] }
         return settings.keys.sorted().filter { properties[$0] == nil }.map {
-            "the configuration \(typeName) has no setting \($0), though it is described"
+            "the configuration \(typeName) has no setting \($0), but a description of it"
         }
     }
 }

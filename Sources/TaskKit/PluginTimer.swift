@@ -61,7 +61,7 @@ public final class PluginTimer: Sendable {
         state.withLock { $0 = (max(0, number), due) }
         guard number < 0 else { return }
         argument.release()
-        log.warning("a timer does not run: the plugin has too many, or stops")
+        log.warning("a timer was not started: the plugin has too many, or is stopping")
     }
 
     private func fire() {

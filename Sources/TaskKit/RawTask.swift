@@ -95,7 +95,7 @@ public struct Reply: ~Copyable, Sendable {
             runtime.rawCalls.end(handle, on: runtime.host)
             runtime.host.fail(
                 handle,
-                BridgeError(.replyMissing, "the plugin \(runtime.parts.name) dropped the call without an answer"))
+                BridgeError(.replyMissing, "the plugin \(runtime.parts.name) did not answer the call"))
         }
     }
 }

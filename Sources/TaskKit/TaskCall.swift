@@ -25,7 +25,7 @@ struct TaskCall: Sendable {
         _ host: Host, onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     ) async -> Result<[UInt8], BridgeError> {
         let call = HostCall<[UInt8]>(host, onProgress: onProgress)
-        let refusal = "the call of \(task) was not made: the one that wanted it had been cancelled"
+        let refusal = "the call of \(task) was not made: its Swift task was already cancelled"
         return await call.outcome(orCancelled: refusal) { call in
             make(host) { outgoing in
                 outgoing.context = Unmanaged.passRetained(call).toOpaque()

@@ -110,7 +110,7 @@ final class TestClient {
     private func finish(_ id: Int64, _ message: JSON) {
         let result: Result<JSON, BridgeError> =
             if let error = message["error"] {
-                .failure(BridgeError(json: error) ?? BridgeError(.messageInvalid, "no error object: \(error.text)"))
+                .failure(BridgeError(json: error) ?? BridgeError(.messageInvalid, "not an error object: \(error.text)"))
             } else {
                 .success(message["result"] ?? .null)
             }

@@ -32,7 +32,7 @@ extension TaskRuntime {
 
     /// Begins a batch if it is a JSON-RPC batch, whose items are answered by one array.
     ///
-    /// - Parameter isRPC: Whether its first item is JSON-RPC; `nil` if that item is no message.
+    /// - Parameter isRPC: Whether its first item is JSON-RPC; `nil` if that item is not a message.
     /// - Returns: `nil` if it is not a JSON-RPC batch. A batch whose first item is no message is a JSON-RPC batch if
     ///   JSON-RPC is the session's dialect, or if the session has named and used none.
     public func openBatch(isRPC: Bool?, of session: Session) -> RPCBatch? {

@@ -50,5 +50,5 @@ package struct Authority {
         return port
     }
 
-    private static let wrongPort = AddressRefusal(.port, "the port is no number from 1 to 65535")
+    private static let wrongPort = AddressRefusal(.port, "the port is not a number from 1 to 65535")
 }

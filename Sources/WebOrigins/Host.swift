@@ -69,7 +69,7 @@ public struct Host: Hashable, Sendable, CustomStringConvertible {
     private init(bracketed bytes: ArraySlice<UInt8>) throws(AddressRefusal) {
         let inner = bytes.dropFirst()
         guard inner.last == UInt8(ascii: "]"), let address = IPAddress.readV6(inner.dropLast()) else {
-            throw AddressRefusal(.address, "the IPv6 address is none; write it as [2001:db8::1], without a zone")
+            throw AddressRefusal(.address, "the IPv6 address is invalid; write it as [2001:db8::1], without a zone")
         }
         self.init(address: address)
     }
@@ -143,10 +143,10 @@ extension Host {
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
             break
         case UInt8(ascii: "%"):
-            throw AddressRefusal(.percentEncoding, "the host has a percent sign; write its characters as they are")
+            throw AddressRefusal(.percentEncoding, "the host has a percent sign; write its characters directly")
         case 0x80...:
             throw AddressRefusal(.internationalName, "the host is not in ASCII; write its A-labels, as in xn--…")
-        default: throw AddressRefusal(.character, "the host has a character that no host has")
+        default: throw AddressRefusal(.character, "the host has a character that is not allowed in a host")
         }
     }
 

@@ -20,7 +20,7 @@ public enum WebScheme: String, Hashable, Sendable {
         else { throw AddressRefusal(.scheme, "the scheme is not http or https; write https://") }
         let rest = bytes.dropFirst(name.count + 1)
         guard rest.starts(with: "//".utf8) else {
-            throw AddressRefusal(.form, "two slashes do not follow the scheme; write https://")
+            throw AddressRefusal(.form, "the scheme is not followed by two slashes; write https://")
         }
         return (scheme, rest.dropFirst(2))
     }
@@ -54,7 +54,7 @@ public struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
     /// Parses an origin: `https://api.example`, `http://api.example:8080`, in ASCII, with nothing after it.
     ///
     /// - Parameter text: The text.
-    /// - Throws: The reason, if the text is no origin.
+    /// - Throws: The reason, if the text is not an origin.
     public init(_ text: some StringProtocol) throws(AddressRefusal) {
         let (scheme, rest) = try WebScheme.reading(try Self.bytes(of: text))
         let authority = try Authority(rest)

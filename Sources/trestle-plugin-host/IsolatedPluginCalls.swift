@@ -50,7 +50,7 @@ final class IsolatedPluginCalls {
             return id
         }
         if let fault = host.check.fault(in: options) {
-            end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are no JSON: \(fault)")))
+            end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are not valid JSON: \(fault)")))
             return id
         }
         guard options.count <= host.messageBytes else {

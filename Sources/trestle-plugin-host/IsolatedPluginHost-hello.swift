@@ -12,7 +12,7 @@ extension IsolatedPluginHost {
         do {
             let library = try PluginLibrary(path: path)
             guard var manifest = try JSON(parsing: library.manifest).objectValue else {
-                return fail(id, BridgeError(.pluginUnavailable, "its manifest is no object"))
+                return fail(id, BridgeError(.pluginUnavailable, "its manifest is not an object"))
             }
             manifest["protocol"] = ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)]
             // The loop thread answers pings independently of the plugin's own threads.
@@ -26,7 +26,8 @@ extension IsolatedPluginHost {
             }
             // Names with this prefix are reserved for requests of the daemon, and are looked up after the tasks.
             if let name = taskNames.first(where: { $0.starts(with: Self.lifecyclePrefix) }) {
-                let reason = "its task \(String(decoding: name, as: UTF8.self)) has a name of the daemon's"
+                let reason =
+                    "its task \(String(decoding: name, as: UTF8.self)) has a name that is reserved for the daemon"
                 return fail(id, BridgeError(.pluginUnavailable, reason))
             }
             plugin = library

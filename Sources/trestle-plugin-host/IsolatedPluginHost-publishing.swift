@@ -12,7 +12,7 @@ extension IsolatedPluginHost {
                 warning, "an event has \(event.data.count) bytes, more than a message may: it was not sent", 0)
         }
         guard let data = value(of: event.data) else {
-            return logged(warning, "an event's data are no JSON, it was not sent", 0)
+            return logged(warning, "an event was not sent, its data are not valid JSON", 0)
         }
         var options: JSONObject = ["event": .string(event.name), "data": data]
         if let sessions = event.sessions { options["sessions"] = .array(sessions.map { .number(JSONNumber($0)) }) }

@@ -197,9 +197,9 @@ final class IsolatedPluginHost: PluginReceiver {
         guard result.count <= messageBytes else {
             return fail(id, .resultTooLarge(result.count, messageBytes: messageBytes))
         }
-        // A result that is no JSON would make the message invalid. It is the plugin's fault, and ends only this call.
+        // A result of invalid JSON would make the message invalid. It is the plugin's fault, and ends only this call.
         if !isOptions, let fault = check.fault(in: result, levelsAround: isDecision ? 0 : 1) {
-            return fail(id, BridgeError(.replyInvalid, "the plugin replied with no JSON: \(fault)"))
+            return fail(id, BridgeError(.replyInvalid, "the plugin sent a reply that is not valid JSON: \(fault)"))
         }
         write(id, result)
     }
@@ -225,7 +225,7 @@ final class IsolatedPluginHost: PluginReceiver {
     override func progressed(_ id: trestle_call, _ value: UnsafeRawBufferPointer) {
         guard working.contains(id) else { return }
         if let fault = check.fault(in: value) {
-            return logged(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is no JSON: \(fault)", id)
+            return logged(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is not valid JSON: \(fault)", id)
         }
         guard value.count <= messageBytes else {
             return logged(

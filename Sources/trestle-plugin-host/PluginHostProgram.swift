@@ -9,8 +9,8 @@ enum PluginHostProgram {
     private static let help = """
         usage: trestle-plugin-host LIBRARY
 
-        Loads a plugin for the Trestle daemon, which starts this program itself: for a plugin that it is to keep out of
-        its own process. The daemon is spoken to over the descriptor that \(PluginProtocol.descriptorVariable) names.
+        Loads a plugin in a process of its own. The Trestle daemon starts this program, and communicates with it over
+        the descriptor that \(PluginProtocol.descriptorVariable) names.
         """
 
     static func main() {

@@ -146,7 +146,7 @@ struct MismatchTests {
         #expect(
             mismatch([Even].self, "[2,4,5]")
                 == JSONMismatch(
-                    path: "$[2]", expected: "a fitting value (odd)", got: "number 5"))
+                    path: "$[2]", expected: "a valid value (odd)", got: "number 5"))
         #expect(mismatch([Even].self, #"[2,"4"]"#)?.path == "$[1]")
     }
 

@@ -161,7 +161,10 @@ struct SchemaKeywordTests {
         "report a mismatch with its path",
         arguments: [
             (#"{"contains":{"type":"string"}}"#, "[1]", "$: an array in which at least 1 elements are a string, not 0"),
-            (#"{"uniqueItems":true}"#, "[1,2,1]", "$[2]: an element unlike all others, not number 1, as at 0"),
+            (
+                #"{"uniqueItems":true}"#, "[1,2,1]",
+                "$[2]: an element that differs from all others, not number 1, equal to element 0"
+            ),
             (
                 #"{"properties":{"a":{"pattern":"^x"}}}"#, #"{"a":"y"}"#,
                 #"$.a: a string with the pattern "^x", not string "y""#
@@ -171,7 +174,7 @@ struct SchemaKeywordTests {
                 #"{"propertyNames":{"maxLength":1}}"#, #"{"ab":1}"#,
                 #"$.ab: a name that is a string of at most 1 characters, not string "ab""#
             ),
-            (#"{"dependentRequired":{"a":["b"]}}"#, #"{"a":1}"#, #"$.b: a value, because there is "a", not none"#),
+            (#"{"dependentRequired":{"a":["b"]}}"#, #"{"a":1}"#, #"$.b: a value, because of the member "a", not none"#),
             (
                 #"{"properties":{"a":true},"unevaluatedProperties":false}"#, #"{"b":1}"#,
                 "$.b: no other member, not an unknown key"

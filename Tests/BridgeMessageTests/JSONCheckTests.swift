@@ -29,7 +29,7 @@ struct JSONCheckTests {
 
     @Test(
         "A value that is not an object is reported with its type",
-        arguments: [("[1]", "it is an array, and no object"), ("7", "it is a number, and no object")])
+        arguments: [("[1]", "it is an array, not an object"), ("7", "it is a number, not an object")])
     func others(text: String, reason: String) {
         #expect(cut(text).members == [])
         #expect(cut(text).fault == reason)

@@ -112,7 +112,7 @@ struct BlockingStreamTests {
             _ = try body()
             return false
         } catch {
-            return error.code == .internal && error.message.contains("nothing may block")
+            return error.code == .internal && error.message.contains("must not block")
         }
     }
 }

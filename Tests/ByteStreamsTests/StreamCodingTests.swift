@@ -76,7 +76,7 @@ struct StreamCodingTests {
     func noName(text: String) {
         let readers = NotedReaders()
         guard case .failure(let mismatch) = decode(Photo.self, ["photo": .string(text)], readers) else {
-            Issue.record("'\(text)' is no name")
+            Issue.record("'\(text)' is not a name")
             return
         }
         #expect(mismatch.path == "$.photo" && mismatch.expected.contains("the name of a stream"))

@@ -65,7 +65,8 @@ struct StreamMessagesTests {
         #expect(StreamOptions.leave(BridgeError(.internal, unit))["error"]?["message"]?.stringValue == unit)
     }
 
-    @Test("A piece fits into a message, however small the message limit is", arguments: [1_024, 2_048, 32_768, 1 << 20])
+    @Test(
+        "A piece fits into a message, however small the message limit is", arguments: [1_024, 2_048, 32_768, 1 << 20])
     func pieces(messageBytes: Int) {
         let size = StreamRoom(bytes: 1 << 20, messageBytes: messageBytes).size(of: 1 << 20)
         #expect(size > 0 && Base64Coding.textBytes(of: size) + 200 <= messageBytes)

@@ -119,7 +119,7 @@ struct CookieFileTests {
             let session = await bridge.session()
             for (bytes, words) in [
                 (Array(repeating: UInt8(ascii: "x"), count: LineParts.maximumLineBytes + 1), "line 1"),
-                (Array(repeatElement(Array("x\n".utf8), count: 1600).joined()), "no cookies"),
+                (Array(repeatElement(Array("x\n".utf8), count: 1600).joined()), "not accepted as cookies"),
             ] {
                 let sent = try await session.makeStream(bytes)
                 let error = await session.error(

@@ -53,7 +53,7 @@ struct Example: CustomTestStringConvertible {
                         client: String(client ?? ""), isSent: arrow == "→", text: String(message),
                         line: block.line + 1 + offset))
             } else {
-                throw TestFailure("\(place(block.line + 1 + offset)) is no message of an example: \(text)")
+                throw TestFailure("\(place(block.line + 1 + offset)) is not a message of an example: \(text)")
             }
         }
     }

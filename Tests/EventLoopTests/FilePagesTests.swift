@@ -37,6 +37,7 @@ import Testing
             ])
     }
 
-    @Test("Text that is not a list of mappings yields none", arguments: ["", "abc", "12-", "ff-00 r-xp /x", "-", "1-2"])
+    @Test(
+        "Text that is not a list of mappings yields none", arguments: ["", "abc", "12-", "ff-00 r-xp /x", "-", "1-2"])
     func nonsense(_ text: String) { #expect(mappings(text).isEmpty) }
 }

@@ -55,7 +55,8 @@ struct FileTrustTests {
             chown(file, 0, Self.nobody)
             chmod(file, 0o664)
             #expect(
-                doubt(file) == "the group 65534 may write it, and others may be in it; remove that permission: chmod "
+                doubt(file)
+                    == "the group 65534 may write it, and other users may be its members; remove that permission: chmod "
                     + "g-w \(file)")
             chown(file, 0, 0)
             #expect(doubt(file) == nil, "root is alone in root's group")

@@ -124,7 +124,7 @@ struct ActivationTests {
         #expect(try process.wait() == .exited(1))
         #expect(
             home.log.contains(
-                "use the socket handed over as web: listen at descriptor 3: it is a Unix socket, and no stream"),
+                "use the socket handed over as web: listen at descriptor 3: it is a Unix socket, but not a stream"),
             "\(home.log)")
     }
 

@@ -45,10 +45,10 @@ extension CommandLineTests {
             let daemon = try trestled(home.commandLine + ["--check-config"], in: home)
             #expect(daemon.end == .exited(0), "\(daemon.errors)")
             #expect(daemon.output.hasPrefix("valid: "))
-            let warning = "warning: \(home.folder.file(file)):5: the rule allows to local sessions only; "
+            let warning = "warning: \(home.folder.file(file)):5: the rule allows only local sessions; "
             #expect(daemon.errors.hasPrefix(warning) == isWarned, "\(rules)\(daemon.errors)")
             #expect(daemon.errors.split(separator: "\n").count == (isWarned ? 1 : 0), "\(daemon.errors)")
-            #expect(daemon.errors.contains("its users may also speak for app://x, ") == isWarned)
+            #expect(daemon.errors.contains("its users may also represent app://x, ") == isWarned)
         }
     }
 

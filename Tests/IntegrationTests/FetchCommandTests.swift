@@ -123,7 +123,7 @@ struct FetchCommandTests {
             #expect(end == .exited(0), "\(text)\(terminal.rest())")
             let binary = try terminal.run(
                 Paths.program("trestle"), ["--socket", home.socketPath, "fetch", "\(base)/b"])
-            _ = try terminal.read(until: "the body is no text")
+            _ = try terminal.read(until: "the body is not a text")
             #expect(try binary.wait() == .exited(64))
         }
     }
@@ -133,7 +133,7 @@ struct FetchCommandTests {
         arguments: [
             ([], "url"), (["http://a", "--data", "1", "--form", "a=1"], "exclude each other"),
             (["http://a", "--form", "a"], "name=value"), (["http://a", "--form", "a=1", "--form", "a=2"], "twice"),
-            (["http://a", "-H", "no"], "a colon"), (["http://a", "--data-json", "{"], "no JSON"),
+            (["http://a", "-H", "no"], "a colon"), (["http://a", "--data-json", "{"], "not valid JSON"),
             (["http://a", "--head", "--data", "1"], "no body"), (["http://a", "--head", "-o", "f"], "exclude"),
             (["http://a", "--offline", "--policy", "reload"], "exclude each other"),
         ])

@@ -92,8 +92,8 @@ struct HoldTests {
         try withDaemon(section, pluginDirectory: folder.path) { daemon in
             let client = try daemon.connect()
             #expect(try client.result("specimen") == 1)
-            try daemon.awaitLog("answered a call again that it had answered", client)
-            let line = daemon.log.split(separator: "\n").first { $0.contains("answered a call again") }
+            try daemon.awaitLog("answered a call twice", client)
+            let line = daemon.log.split(separator: "\n").first { $0.contains("answered a call twice") }
             #expect(line?.contains("warning") == true, "\(line ?? "")")
         }
     }

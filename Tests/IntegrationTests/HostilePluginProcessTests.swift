@@ -14,7 +14,7 @@ struct HostilePluginProcessTests {
         HostileCase(plugin: .process("answers-twice"), end: .result("first"), dropped: 2),
         // The last id is invalid: null.
         HostileCase(plugin: .process("answers-unknown"), end: .killed("callbackId"), dropped: 6),
-        HostileCase(plugin: .process("garbage-bytes"), end: .killed("no message")),
+        HostileCase(plugin: .process("garbage-bytes"), end: .killed("invalid message")),
         HostileCase(plugin: .process("floods-progress"), end: .result("flooded"), options: ["count": 20_000]),
         HostileCase(plugin: .process("eats-memory"), end: .crashed(["exit": 1])),
         HostileCase(

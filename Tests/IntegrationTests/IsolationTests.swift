@@ -49,7 +49,7 @@ struct IsolationTests {
             try client.send(#"{"task":"specimen","callbackId":1,"progress":true}"#)
             #expect(try client.receive()["progress"] == 1)
             #expect(try client.receive()["result"] == 2)
-            try daemon.awaitLog("sent progress that is no JSON", client)
+            try daemon.awaitLog("sent progress that is not valid JSON", client)
         }
     }
 

@@ -31,8 +31,8 @@ struct PackageCommandTests {
         let open = try #require(contents(of: "\(key).pub").split(separator: "\n").first)
         try runPackage("check", archive, "--key", String(open))
         let other = "ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-        try runPackage("check", archive, "--key", other, fails: "which is no trusted key")
-        try runPackage("check", "\(key).pub", fails: "is no valid zstd")
+        try runPackage("check", archive, "--key", other, fails: "which is not a trusted key")
+        try runPackage("check", "\(key).pub", fails: "is not valid zstd")
     }
 
     @Test("Existing files are replaced only with --force")

@@ -80,7 +80,7 @@ struct PluginProcessNewsTests {
             #expect(heard["data"]?.text == #"[1.5,{"a":"\#u{e9}"}]"#)
             for reason in [
                 #"characters A-Z, a-z, 0-9, and . _ / : -; this one is """#, #"this one is "eeee"#,
-                "its event or its sessions are none",
+                "its event or its sessions are invalid",
             ] {
                 try daemon.awaitLog(reason, client)
             }

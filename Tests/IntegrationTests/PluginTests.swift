@@ -28,7 +28,7 @@ struct PluginTests {
             "ping.so": "that does not begin with bridge., plugin. or rpc.",
             "twin.so": "the plugin good is already loaded, from \(folder.file("1-good.so"))",
             "garbled.so": "$.launchWorkers: expected", "writable.so": "everybody may write it",
-            "library.so": "it is no plugin: it exports no function trestle_plugin_entry",
+            "library.so": "it is not a plugin: it exports no function trestle_plugin_entry",
             "null.so": "returned no table", "text.so": "it cannot be loaded: ", "empty.so": "it cannot be loaded: ",
             "folder.so": "it cannot be loaded: ", "dangling.so": "it cannot be read: No such file or directory",
         ]

@@ -163,7 +163,7 @@ extension PoolTests {
             #expect(try client.receive()["error"]?["code"] == "call.timeout")
             #expect(try client.result("specimen") != first)
             #expect(try client.result("bridge.plugins")["plugins"]?[0]?["state"] == "running")
-            #expect(daemon.log.contains("works on 10.0 seconds after its caller has gone"))
+            #expect(daemon.log.contains("still works 10.0 seconds after its caller has disconnected"))
         }
     }
 

@@ -21,7 +21,7 @@ struct QuotaTests {
                 try refused.awaitHangUp()
             }
             for client in clients { #expect(try client.result("Echo", 2) == 2) }
-            #expect(daemon.log.split(separator: "as many as it may (quotas.uid_connections)").count == 2)
+            #expect(daemon.log.split(separator: "the maximum (quotas.uid_connections)").count == 2)
             clients[0].close()
             // The loop determines when the closed connection no longer counts.
             let deadline = Deadline()

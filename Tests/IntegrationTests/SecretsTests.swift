@@ -14,7 +14,8 @@ struct SecretsTests {
         return journal.output + daemon.log
     }
 
-    @Test("never contains a password, a token or the options of a private task", arguments: ["text", "json", "journal"])
+    @Test(
+        "never contains a password, a token or the options of a private task", arguments: ["text", "json", "journal"])
     func secrets(format: String) throws {
         let home = try DaemonHome("log_format = \"\(format)\"")
         let secrets = ["hunter2-right", "hunter2-wrong", "hunter2-torn", "hunter2-extra", "hunter2-token"]

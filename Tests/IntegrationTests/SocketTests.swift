@@ -125,7 +125,7 @@ struct SocketTests {
             let path = home.socketPath + suffix
             symlink(home.folder.file("made"), path)
             #expect(
-                try refusal(home).contains("\(path): a symbolic link is there, which may lead anywhere: remove it"))
+                try refusal(home).contains("\(path): it is a symbolic link, which may lead anywhere: remove it"))
             #expect(!exists(home.folder.file("made")))
         }
     }
@@ -138,13 +138,15 @@ struct SocketTests {
         let stale = try #require(bindAndClose(home.socketPath))
         chown(home.socketPath, 65_534, 65_534)
         #expect(
-            try refusal(home).contains("listen at \(home.socketPath): what is there belongs to uid 65534: remove it"))
+            try refusal(home).contains(
+                "listen at \(home.socketPath): the existing file belongs to uid 65534: remove it"))
         var status = stat()
         #expect(lstat(home.socketPath, &status) == 0 && status.st_ino == stale)
         unlink(home.socketPath)
         chown(try home.folder.write("", to: "s.lock"), 65_534, 65_534)
         #expect(
-            try refusal(home).contains("lock \(home.socketPath).lock: what is there belongs to uid 65534: remove it"))
+            try refusal(home).contains(
+                "lock \(home.socketPath).lock: the existing file belongs to uid 65534: remove it"))
     }
 
     @Test("a parent directory that others may write is refused at any level")

@@ -84,7 +84,7 @@ struct TrestleTests {
                 try [
                     (daemon.home.trestle("call", "nobody"), 1, "there is no task nobody"),
                     (daemon.home.trestle("call", "slow", "--timeout", "20ms"), 124, "call.timeout"),
-                    (daemon.home.trestle("call", "Echo", "{"), 64, "no JSON"),
+                    (daemon.home.trestle("call", "Echo", "{"), 64, "not valid JSON"),
                     (daemon.home.trestle("call"), 64, "trestle: required argument '<task>' is missing\n"),
                     (
                         daemon.home.trestle("status", "--shrt"), 64,

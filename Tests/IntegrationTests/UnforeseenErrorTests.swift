@@ -74,7 +74,7 @@ struct UnforeseenErrorTests {
             #expect(error?["unforeseen"] == nil)
             let id = try #require(error?["data"]?["error"]?.stringValue)
             try daemon.awaitLog(id, client)
-            let line = daemon.log.split(separator: "\n").first { $0.contains("did not foresee") }
+            let line = daemon.log.split(separator: "\n").first { $0.contains("unexpected error") }
             #expect(line?.contains(id) == true && line?.contains(Failing.words) == true, "\(line ?? "")")
             // An error that the author chose is sent unchanged to every user.
             let chosen = try client.call(failing.rawValue, failing.options(isChosen: true))["error"]

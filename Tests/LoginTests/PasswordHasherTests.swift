@@ -14,7 +14,8 @@ struct PasswordHasherTests {
         #expect(try !hasher.verify(Secret("correct hors"), hash))
     }
 
-    @Test("Passwords may contain NUL and any script", arguments: ["a\u{0}b", "密码", String(repeating: "p", count: 1024)])
+    @Test(
+        "Passwords may contain NUL and any script", arguments: ["a\u{0}b", "密码", String(repeating: "p", count: 1024)])
     func anyBytes(password: String) throws {
         let hash = try hasher.hash(Secret(password))
         #expect(try hasher.verify(Secret(password), hash))

@@ -140,7 +140,8 @@ struct PackageFormatTests {
         #expect(throws: PackageFault.self) { for path in paths { try set.insert(path) } }
     }
 
-    @Test("Other paths are accepted", arguments: [["a/b", "a/c", "b"], [".well-known/x"], ["...", "a b/ü.html", "%2e"]])
+    @Test(
+        "Other paths are accepted", arguments: [["a/b", "a/c", "b"], [".well-known/x"], ["...", "a b/ü.html", "%2e"]])
     func goodPaths(paths: [String]) throws {
         var set = PackagePathSet()
         for path in paths { try set.insert(path) }

@@ -60,9 +60,10 @@ struct RefusedRestoreTests {
     @Test(
         "A database that is not a store, has another version, or is damaged is refused with the reason",
         arguments: [
-            ("", "no store"), ("DROP TABLE deletion", "no store"), ("CREATE TABLE more (id INTEGER)", "no store"),
-            ("CREATE TRIGGER t AFTER UPDATE ON namespace BEGIN DELETE FROM record; END", "no store"),
-            ("DELETE FROM grdb_migrations", "no store"), ("DROP TABLE grdb_migrations", "no store"),
+            ("", "not a store"), ("DROP TABLE deletion", "not a store"),
+            ("CREATE TABLE more (id INTEGER)", "not a store"),
+            ("CREATE TRIGGER t AFTER UPDATE ON namespace BEGIN DELETE FROM record; END", "not a store"),
+            ("DELETE FROM grdb_migrations", "not a store"), ("DROP TABLE grdb_migrations", "not a store"),
             ("INSERT INTO grdb_migrations VALUES ('of the future')", "newer"),
             ("UPDATE record SET body = '[1]'", "record 1"), ("UPDATE record SET body = '{'", "record 1"),
             ("UPDATE record SET body = '{' || char(10) || '}'", "record 1"),

@@ -94,7 +94,7 @@ struct EnvironmentTests {
             #expect(environment.descriptors.names == [])
             #expect(
                 environment.problems.map(\.description) == [
-                    "LISTEN_PID is 8, and this is process 7: the descriptors are left to the other one"
+                    "LISTEN_PID is 8, and this is process 7: the descriptors belong to that process"
                 ])
         }
         #expect(handed.isOpen && fcntl(handed.descriptor, F_GETFD) == 0)

@@ -189,7 +189,7 @@ class Client:
         try:
             message = json.loads(line)
         except ValueError:
-            return self.broke("a line that is no JSON")
+            return self.broke("a line that is not valid JSON")
         for item in message if isinstance(message, list) else (message,):
             self._message(dialects.read(item))
         self.wake()

@@ -73,7 +73,7 @@ public struct OpenMetrics {
         let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
         guard words.count == 4, words[0] == "#" else { throw Fault(description: "neither a description nor a sample") }
         let (keyword, name, rest) = (words[1], words[2], words[3])
-        guard Self.isName(name, colon: true) else { throw Fault(description: "\(name) is no name") }
+        guard Self.isName(name, colon: true) else { throw Fault(description: "\(name) is not a name") }
         // The descriptions of a family are consecutive and before its samples.
         if families.last?.name != name {
             guard !families.contains(where: { $0.name == name }) else {
@@ -100,7 +100,7 @@ public struct OpenMetrics {
 
     private mutating func takeSample(_ line: Substring) throws {
         let name = line.prefix { $0 != "{" && $0 != " " }
-        guard Self.isName(String(name), colon: true) else { throw Fault(description: "\(name) is no name") }
+        guard Self.isName(String(name), colon: true) else { throw Fault(description: "\(name) is not a name") }
         var rest = line[name.endIndex...]
         let labels = rest.first == "{" ? try Self.takeLabels(&rest) : [:]
         guard rest.first == " " else { throw Fault(description: "no space in front of the value") }
@@ -169,7 +169,7 @@ public struct OpenMetrics {
         if text == "-Inf" { return -.infinity }
         if text == "NaN" { return .nan }
         guard let first = text.first, first == "-" || first.isNumber, let value = Double(text), value.isFinite else {
-            throw Fault(description: "\(text) is no number")
+            throw Fault(description: "\(text) is not a number")
         }
         return value
     }

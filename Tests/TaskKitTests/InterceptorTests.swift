@@ -228,8 +228,8 @@ struct InterceptorTests {
         let sentences = defects?.sentences ?? []
         for beginning in [
             "the name “bad name” of a interceptor must be", "the interceptor bad name occurs twice",
-            "the interceptor bad name has no summary", "the interceptor bad name is for “*a”",
-            "the interceptor bad name is for “”",
+            "the interceptor bad name has no summary", "the interceptor bad name has the pattern “*a”",
+            "the interceptor bad name has the pattern “”",
         ] {
             #expect(sentences.contains { $0.hasPrefix(beginning) }, "\(beginning)")
         }

@@ -171,7 +171,7 @@ struct PluginCheckTests {
             #expect(found.contains { $0.contains(word) }, "\(word): \(found)")
         }
         let daemons = defects(Plugin("bad", version: "1.0.0") { Daemons() })
-        for word in ["the daemon's", "longer than a line", "JSON Schema of the result"] {
+        for word in ["reserved for the daemon", "longer than a line", "JSON Schema of the result"] {
             #expect(daemons.contains { $0.contains(word) }, "\(word): \(daemons)")
         }
     }
@@ -238,6 +238,6 @@ struct PluginCheckTests {
     func describedTooMuch() {
         let plugin = Plugin("lively", version: "1")
             .configuration(PluginConfiguration(Good.Options(who: "")), describing: ["whom": ["description": "?"]])
-        #expect(defects(plugin) == ["the configuration Options has no setting whom, though it is described"])
+        #expect(defects(plugin) == ["the configuration Options has no setting whom, but a description of it"])
     }
 }

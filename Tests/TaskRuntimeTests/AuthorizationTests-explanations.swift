@@ -50,7 +50,7 @@ extension AuthorizationTests {
             #expect(explained?["allowed"] == false, "\(explained?.text ?? "")")
             #expect(explained?["admitted"] == .array(admitted), "\(explained?.text ?? "")")
             let isByDefault = explained?["rule"]?.stringValue?.contains(
-                "public to root, uid \(Bench.daemonUID) and the group")
+                "public for root, uid \(Bench.daemonUID) and the group")
             #expect(isByDefault == (explained?["line"] == nil))
         }
         // The group may not call a task that is not public, and only an administrator gets the rules.

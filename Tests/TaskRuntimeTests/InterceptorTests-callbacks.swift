@@ -24,21 +24,21 @@ extension InterceptorTests {
         arguments: [
             ("{}", "it has none of pass, options, task, result and error"),
             (#"{"pass":true,"result":1}"#, "it has several of"), (#"{"pass":false}"#, "pass is not true"),
-            (#"{"pass":1}"#, "pass is not true"), (#"{"task":5}"#, "task is not the name of one"),
-            (#"{"task":""}"#, "task is not the name of one"), (#"{"error":"no"}"#, "error is no object"),
-            (#"{"error":{"code":"a"}}"#, "error is no object"),
+            (#"{"pass":1}"#, "pass is not true"), (#"{"task":5}"#, "task is not the name of a task"),
+            (#"{"task":""}"#, "task is not the name of a task"), (#"{"error":"no"}"#, "error is not an object"),
+            (#"{"error":{"code":"a"}}"#, "error is not an object"),
             (#"{"error":{"message":"\#(String(repeating: "b", count: 65_536))"}}"#, "error has more than 65536"),
-            (#"{"task":"\#(String(repeating: "b", count: 65_536))"}"#, "task is not the name of one"),
+            (#"{"task":"\#(String(repeating: "b", count: 65_536))"}"#, "task is not the name of a task"),
             (#"{"options":1,"extra":2}"#, "the member \"extra\""),
-            (#"{"options":1,"options":2}"#, "occurs twice"), ("[1]", "it is an array, and no object"),
-            ("null", "it is null, and no object"), ("", "there is no JSON value"),
+            (#"{"options":1,"options":2}"#, "occurs twice"), ("[1]", "it is an array, not an object"),
+            ("null", "it is null, not an object"), ("", "there is no JSON value"),
             (#"{"result":"#, "a value was expected"), ("{\"result\":\"\u{1}\"}", "raw control character"),
-            (#"{"task":"\#(String(repeating: "x", count: 65_536))"}"#, "task is not the name of one"),
+            (#"{"task":"\#(String(repeating: "x", count: 65_536))"}"#, "task is not the name of a task"),
             (
                 #"{"error":{"code":"a","message":"\#(String(repeating: "x", count: 65_536))"}}"#,
                 "error has more than 65536 bytes"
             ),
-            (#"{"result":1,"options":2}"#, "several"), (#"{"p\u0061ss":true}"#, "is none of a decision"),
+            (#"{"result":1,"options":2}"#, "several"), (#"{"p\u0061ss":true}"#, "is not one of a decision"),
         ])
     func garbage(decision: String, reason: String) {
         let one = FakeInterceptor(bench, "look", ["work"]) { _ in decision }

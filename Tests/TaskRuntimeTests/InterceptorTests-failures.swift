@@ -21,7 +21,7 @@ extension InterceptorTests {
         #expect(error?["code"]?.stringValue == code.rawValue)
         #expect(
             error?["message"]
-                == "the interceptor strict.all of the plugin strict failed, and work is not called without it: it fell over"
+                == "the interceptor strict.all of the plugin strict failed, so the call of work was refused: it fell over"
         )
         #expect(error?["data"]?["signal"] == 11 && error?["data"]?["interceptor"] == "strict.all")
         #expect(error?["transient"] == true)

@@ -81,7 +81,7 @@ extension InterceptorTests {
             (#"{"name":"a","summary":"a","tasks":["*b"]}"#, "expected the name of a task"),
             (#"{"name":"a","summary":"a","tasks":["b"],"onFailure":"sometimes"}"#, "onFailure"),
             (#"{"name":"a","tasks":["b"]}"#, "summary"), (#"{"name":"a","summary":"a"}"#, "tasks"),
-            (#"{"name":"a","summary":"a","tasks":[]},{"name":"a","summary":"a","tasks":[]}"#, "have one name"),
+            (#"{"name":"a","summary":"a","tasks":[]},{"name":"a","summary":"a","tasks":[]}"#, "have the same name"),
         ])
     func manifests(interceptors: String, reason: String) throws {
         let text = #"{"name":"p","version":"1","tasks":[],"interceptors":[\#(interceptors)]}"#

@@ -226,7 +226,7 @@ struct OptionRightsTests {
         #expect(explain("1001:local", uid: 1000)?["rule"] == "allow store, 50-test.toml:7")
         #expect(explain("1001:local", uid: 1002)?["allowed"] == false)
         let own = explain("1002:app://a", uid: 1002, #","origin":"app://a""#)
-        #expect(own?["allowed"] == true && own?["rule"] == "default: a session's own namespace is its own")
+        #expect(own?["allowed"] == true && own?["rule"] == "default: a session may use its own namespace")
         #expect(explain("1002:app://a", uid: 1002)?["allowed"] == false)
     }
 }

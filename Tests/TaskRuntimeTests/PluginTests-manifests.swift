@@ -11,10 +11,10 @@ extension PluginTests {
             (#"{"name":"x"}"#, "$.version"), (#"{"name":"","version":"1","tasks":[]}"#, "no name"),
             (#"{"name":"x","version":"1","tasks":[{"name":"t"}]}"#, "$.tasks[0].summary"),
             (#"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s","timeout":0}]}"#, "timeout"),
-            (#"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s","concurrency":0}]}"#, "less than one"),
+            (#"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s","concurrency":0}]}"#, "below 1"),
             (
                 #"{"name":"x","version":"1","tasks":[{"name":"t","summary":"s"},{"name":"t","summary":"s"}]}"#,
-                "one name"
+                "same name"
             ),
             (#"{"name":"x","version":"1","tasks":[],"launchWorkers":[{"name":"w","phase":"environment"}]}"#, "phase"),
             (#"{"name":"x","version":"1","tasks":[],"error":"the type T has no schema"}"#, "the type T has no schema"),

@@ -15,19 +15,19 @@ struct RenamedNameTests {
         arguments: [
             (
                 "tasks", ["name": "t", "summary": "s", "open": true],
-                "a task has the member open, which is called public now"
+                "a task has the member open, which is now called public"
             ),
             (
                 "tasks", ["name": "t", "summary": "s", "optionVerbs": [:]],
-                "a task has the member optionVerbs, which is called optionPermissions now"
+                "a task has the member optionVerbs, which is now called optionPermissions"
             ),
             (
                 "events", ["name": "e", "summary": "s", "open": true],
-                "an event has the member open, which is called public now"
+                "an event has the member open, which is now called public"
             ),
             (
                 "interceptors", ["name": "i", "summary": "s", "tasks": ["t"], "failure": "pass"],
-                "an interceptor has the member failure, which is called onFailure now"
+                "an interceptor has the member failure, which is now called onFailure"
             ),
         ] as [(String, JSON, String)])
     func parts(part: String, element: JSON, sentence: String) {
@@ -36,7 +36,7 @@ struct RenamedNameTests {
 
     @Test("is refused at its top level as well")
     func top() {
-        let sentence = "the manifest has the member reconfigurable, which is called reloadable now"
+        let sentence = "the manifest has the member reconfigurable, which is now called reloadable"
         #expect(refusal(["reconfigurable": true])?.contains(sentence) == true)
     }
 }

@@ -120,7 +120,7 @@ struct RestoredSchemaTests {
         #expect(client.readOne()?.errorCode == "task.not_found")
         #expect(new.runtime.tasks.find("t0") == nil)
         #expect(provider.session.registrations.isEmpty && provider.session.account.descriptionBytes == 0)
-        #expect(log.lines.all.contains { $0.contains("provides the task t0 no more: its schema") })
+        #expect(log.lines.all.contains { $0.contains("no longer provides the task t0: its schema") })
     }
 
     @Test(

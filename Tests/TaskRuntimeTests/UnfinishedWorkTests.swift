@@ -57,7 +57,7 @@ struct UnfinishedWorkTests {
         #expect(bench.host.givenUp.isEmpty)
         bench.clock.advance(.seconds(1))
         #expect(call(user)?.errorCode == "busy")
-        #expect(bench.host.givenUp == ["left calls that have ended unanswered for a minute"])
+        #expect(bench.host.givenUp == ["did not answer ended calls for a minute"])
         #expect(call(user) == nil)
     }
 

@@ -20,7 +20,7 @@ struct UnknownTaskTests {
     @Test("gets the suggestion of a similar task only if the caller may call it", arguments: ["call", "describe"])
     func hidden(way: String) {
         let bench = Bench(extraTasks: [TaskDescription(name: "camera.scan", isPublic: false)])
-        let nothing = "there is no task camera.scn; bridge.tasks lists those that there are"
+        let nothing = "there is no task camera.scn; bridge.tasks lists the tasks"
         #expect(
             message(bench.client(), "camera.scn", by: way) == "there is no task camera.scn; did you mean 'camera.scan'?"
         )

@@ -30,7 +30,7 @@ import Testing
         arguments: [
             (["nonsense"], "'nonsense'"), (["a=1", "b"], "'b'"), (["=1"], "'=1'"), ([".=1"], "'.=1'"),
             (["a..b=1"], "'a..b=1'"), (["a.=1"], "'a.=1'"), (["a=1", "a.b=2"], "'a.b=2'"),
-            (["{a"], "no JSON"), (["[1,]"], "no JSON"),
+            (["{a"], "not valid JSON"), (["[1,]"], "not valid JSON"),
         ])
     func bad(arguments: [String], named: String) {
         let error = #expect(throws: ValidationError.self) { try CallArguments.options(arguments) }

@@ -75,11 +75,12 @@ struct VectorReaderTests {
     @Test(
         "is refused if it is invalid, with the location and the expectation",
         arguments: [
-            ("", "it is no JSON"), ("[]", "an object was expected"), (#"{"rule":"R","see":"s"}"#, "it shows nothing"),
+            ("", "it is not valid JSON"), ("[]", "an object was expected"),
+            (#"{"rule":"R","see":"s"}"#, "it has no steps"),
             (#"{"rule":"R","see":"s","wires":[]}"#, "the member wires is unknown"),
             (#"{"rule":7,"see":"s","wire":[{"end":true}]}"#, "at $.rule a string was expected"),
-            (#"{"rule":"R","see":"s","wire":[{}]}"#, "at $.wire[0] it is just one of"),
-            (#"{"rule":"R","see":"s","wire":[{"send":1,"receive":1}]}"#, "at $.wire[0] it is just one of"),
+            (#"{"rule":"R","see":"s","wire":[{}]}"#, "at $.wire[0] it must have exactly one of"),
+            (#"{"rule":"R","see":"s","wire":[{"send":1,"receive":1}]}"#, "at $.wire[0] it must have exactly one of"),
             (#"{"rule":"R","see":"s","wire":[{"send":1,"on":"B"}]}"#, "the member on is unknown"),
             (#"{"rule":"R","see":"s","wire":[{"sendHex":"7"}]}"#, "pairs of hexadecimal digits"),
             (#"{"rule":"R","see":"s","wire":[{"sendHex":"7x"}]}"#, "pairs of hexadecimal digits"),

@@ -41,7 +41,7 @@ struct GeneratingTests {
 
                 import type { Bridge, CallSettings } from "trestle-bridge";
 
-                /** What notes.find takes. */
+                /** The options of notes.find. */
                 export type NotesFindOptions = {
                     /** Where to look. */
                     table: string;
@@ -51,7 +51,7 @@ struct GeneratingTests {
                     where?: { [key: string]: any };
                 };
 
-                /** What notes.find answers. */
+                /** The result of notes.find. */
                 export type NotesFindResult = Array<NotesFindResultItem>;
 
                 export type NotesFindResultItem = {
@@ -97,13 +97,13 @@ struct GeneratingTests {
 
 
                 class NotesFindOptions(_NotesFindOptionsRequired, total=False):
-                    """What notes.find takes."""
+                    """The options of notes.find."""
 
                     limit: Union[int, None]
                     where: dict[str, Any]
 
 
-                # What notes.find answers.
+                # The result of notes.find.
                 NotesFindResult: TypeAlias = list["NotesFindResultItem"]
 
 
@@ -168,7 +168,7 @@ struct GeneratingTests {
         #expect(types.contains("export type PhotosTurnResult = {\n    photo: string;\n};"))
         #expect(module.contains("from trestle_bridge import Bridge, Retry, Stream, aio\n"))
         #expect(module.contains("    photo: Union[Stream, str]\n"))
-        #expect(module.contains("    \"\"\"What photos.turn answers.\"\"\"\n\n    photo: str\n"))
+        #expect(module.contains("    \"\"\"The result of photos.turn.\"\"\"\n\n    photo: str\n"))
     }
 
     @Test("Tasks are sorted by name, whatever the daemon's order")

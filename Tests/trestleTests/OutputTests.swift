@@ -240,7 +240,7 @@ import Testing
 @Suite struct ExplainTextTests {
     @Test("A decision is shown with its rule and the clients that it admits")
     func report() {
-        let rule = "default: it is public to root, uid 998 and the group trestle, and no rule allows it to others"
+        let rule = "default: it is public for root, uid 998 and the group trestle; no rule allows it for others"
         let answer: JSON = [
             "allowed": false, "verb": "call", "name": "Alert", "public": true, "rule": .string(rule), "who": "uid 1001",
             "permission": "Alert", "known": true, "admitted": ["uid 0", "uid 998", "group trestle"],

@@ -85,7 +85,7 @@ struct RecordingReaderTests {
             ([call(1), end(1), end(1)], 4, "call 1 ended before"), ([end(1, #""x":1"#)], 2, "got neither"),
             ([end(1, #""result":1,"error":{}"#)], 2, "got both"),
             ([end(1, #""error":"busy""#)], 2, "$.error: expected an object with a code, got \"busy\""),
-            ([#"{"offsetUs":0,"kind":"end"}"#, call(1)], 3, "behind the line of the end"),
+            ([#"{"offsetUs":0,"kind":"end"}"#, call(1)], 3, "after the end line"),
         ])
     func faults(lines: [String], line: Int, reason: String) throws {
         let bytes = Array(([header] + lines).joined(separator: "\n").utf8)
@@ -98,7 +98,7 @@ struct RecordingReaderTests {
     @Test(
         "A file that is not a recording of this version is refused at its first line",
         arguments: [
-            ("", "empty"), (#"{"trestle":"export","version":1}"#, "no file that trestle record has written"),
+            ("", "empty"), (#"{"trestle":"export","version":1}"#, "not a recording of trestle record"),
             (#"{"trestle":"recording","version":2}"#, "expected version 1, got 2"), ("hello", "not JSON"),
         ])
     func headers(text: String, reason: String) {

@@ -56,10 +56,10 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"call\"\ndeny = \"call\"", "rule[0]: expected either allow or deny"),
             (
                 "[[rule]]\nallow = \"cal\"",
-                "p.toml:2:9: rule[0].allow: \"cal\" is nothing that can be allowed; did you mean 'call'?"
+                "p.toml:2:9: rule[0].allow: \"cal\" is not a right that can be allowed; did you mean 'call'?"
             ),
             ("[[rule]]\nallow = 3", "rule[0].allow: expected a string, or several; got the integer 3"),
-            ("[[rule]]\nallow = \"call\"\nnames = [\"a*b\"]", "p.toml:3:10: rule[0].names: \"a*b\" is no name"),
+            ("[[rule]]\nallow = \"call\"\nnames = [\"a*b\"]", "p.toml:3:10: rule[0].names: \"a*b\" is not a name"),
             ("[[rule]]\nallow = \"call\"\nuids = 3", "rule[0].uids: unknown key; did you mean 'uid'?"),
             ("[[rule]]\nallow = \"call\"\nuid = -1", "rule[0].uid: expected a user's name or number"),
             ("[[rule]]\nallow = \"call\"\nuid = 1\nplugin = \"x\"", "plugin cannot be combined with another condition"),
@@ -68,7 +68,7 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = \"store\"\nnames = \"1000:https://a.example*\"", "also covers others"),
             ("[[rule]]\nallow = [\"call\", \"store\"]\nnames = \"1*\"", "also covers others"),
             ("[[rule]]\nallow = [\"call\", \"reach\"]", "reach needs a rule of its own"),
-            ("[[rule]]\nallow = \"reach\"\nnames = \"api.example\"", "\"api.example\" is no origin"),
+            ("[[rule]]\nallow = \"reach\"\nnames = \"api.example\"", "\"api.example\" is not an origin"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"https://a.example/b\"", "an origin has no path"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"https://*.example\"", "covers the domains of strangers"),
         ])
@@ -147,7 +147,7 @@ struct PolicyFolderTests {
             let errors = #expect(throws: ConfigurationErrors.self) {
                 try PolicyRules(folder: "\(root)/policy.d", isNamed: true)
             }
-            #expect(errors?.problems.first?.description.contains("it gives rights") == true)
+            #expect(errors?.problems.first?.description.contains("it grants rights") == true)
         }
     }
 
@@ -177,7 +177,7 @@ struct PolicyFolderTests {
         #expect(
             warnings(.allow, "bridge.*") == [
                 "p.toml:3: bridge.* does not cover bridge.kill, bridge.status, whose permission is bridge.admin: a rule that "
-                    + "allows these has that name in full"
+                    + "allows these must contain that name in full"
             ])
         #expect(warnings(.allow, "bridge.k*").count == 1 && warnings(.deny, "bridge.k*").count == 1)
         #expect(warnings(.allow, "bridge.kill").count == 1 && warnings(.deny, "bridge.kill").count == 1)
@@ -188,7 +188,7 @@ struct PolicyFolderTests {
     @Test("causes a warning about a rule that does not apply to the origins that its users may represent")
     func localOnly() {
         func warnings(_ rules: PolicyRule...) -> [String] {
-            PolicyReview(rules).warnings.map(\.description).filter { $0.contains("local sessions only") }
+            PolicyReview(rules).warnings.map(\.description).filter { $0.contains("only local sessions") }
         }
         var calls = PolicyRule(.allow, [.call], file: "p.toml", line: 3)
         calls.uids = [5]
@@ -196,7 +196,7 @@ struct PolicyFolderTests {
         speaking.names = [PolicyName("app://x/*")].compactMap { $0 }
         speaking.uids = [5, 6]
         #expect(warnings(calls, speaking).count == 1)
-        #expect(warnings(calls, speaking).first?.hasPrefix("p.toml:3: the rule allows to local sessions only") == true)
+        #expect(warnings(calls, speaking).first?.hasPrefix("p.toml:3: the rule allows only local sessions") == true)
         #expect(warnings(calls, speaking).first?.contains("app://x/*") == true)
         // No warning: no user of the rule may represent an origin, the origin has a rule, or the rule names local
         // sessions.
@@ -237,7 +237,7 @@ struct PolicyFolderTests {
                 })
             #expect(
                 warnings.contains {
-                    $0.contains("10.toml:8: nobody but root and the daemon's user may speak for app://x")
+                    $0.contains("10.toml:8: only root and the daemon's user may represent app://x")
                 })
             let unreachable = PolicyReview(rules.rules).unreachable([("notes.add", "notes.add"), ("Alert", "Alert")])
             #expect(

@@ -63,7 +63,7 @@ struct AlertChoice: Sendable, Hashable {
 
     static let schema: JSON = [
         "type": "object",
-        "description": "the options, and",
+        "description": "the options, with these members",
         "properties": [
             "button": ["type": "string", "description": "the label that was chosen"],
             "index": ["type": "integer", "minimum": 0],

@@ -83,7 +83,7 @@ struct FetchConfiguration: Codable, Sendable {
             "description": "The field User-Agent of requests that have none.",
             "default": .string(FetchSettings.standardUserAgent),
         ],
-        "user_agent_append": ["description": "What stands behind it, after a space.", "default": ""],
+        "user_agent_append": ["description": "A text that follows user_agent, after a space.", "default": ""],
         "inline_bytes": [
             "description": "How many bytes a body in a result may have. Longer ones are streams.",
             "default": .number(JSONNumber(FetchSettings().inlineBytes)), "minimum": 0,

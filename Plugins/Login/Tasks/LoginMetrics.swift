@@ -13,8 +13,8 @@ struct LoginMetrics: Sendable {
     init() {}
 
     init(_ context: PluginContext) {
-        accounts = context.gauge("accounts", "Accounts that there are.")
-        logins = context.counter("logins", "Logins that went well, by password or by token.")
+        accounts = context.gauge("accounts", "The number of accounts.")
+        logins = context.counter("logins", "Successful logins, by password or by token.")
         failedLogins = context.counter("failed_logins", "Logins with a wrong user, password or token.")
         lockedLogins = context.counter(
             "locked_logins", "Logins that were refused because of too many wrong ones before.")

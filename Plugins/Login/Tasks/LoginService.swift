@@ -97,7 +97,7 @@ extension LoginService {
         }
         guard let refusal else { return }
         throw BridgeError(
-            .busy, "\(refusal.subject) may attempt to log in \(refusal.limit) times in a minute, and did",
+            .busy, "\(refusal.subject) has made \(refusal.limit) attempts to log in within a minute, the maximum",
             data: [
                 "quota": "login_attempts", "limit": .number(JSONNumber(refusal.limit)),
                 "of": .string("\(refusal.subject)"),

@@ -43,7 +43,7 @@ final class CallsInFlight {
     /// Sends a call, or queues it until there is a connection.
     func begin(_ request: CallRequest, _ kind: CallKind = .withProgress) async throws(BridgeError) -> CallInFlight {
         guard !request.task.isEmpty else {
-            throw BridgeError(.taskNotFound, "a call needs the name of a task; bridge.tasks lists those that there are")
+            throw BridgeError(.taskNotFound, "a call needs the name of a task; bridge.tasks lists the tasks")
         }
         if Task.isCancelled { throw .cancelledHere(request.task, started: false) }
         let call = make(request, kind)
@@ -143,7 +143,7 @@ final class CallsInFlight {
             guard let self, let call else { return }
             let error = BridgeError(
                 .callTimeout,
-                "neither a callback of \(call.request.task) nor word of its deadline came from the daemon",
+                "the daemon sent neither a callback of \(call.request.task) nor its timeout",
                 isTransient: true)
             cancel(call, error)
         }
@@ -268,7 +268,7 @@ final class CallsInFlight {
             }
             end(callback.callbackID, .failure(error))
         } catch {
-            end(callback.callbackID, .failure(BridgeError(.replyInvalid, "the callback is no JSON: \(error)")))
+            end(callback.callbackID, .failure(BridgeError(.replyInvalid, "the callback is not valid JSON: \(error)")))
         }
     }
 

@@ -22,7 +22,7 @@ struct WaitingCalls {
     mutating func append(_ call: CallInFlight, messageBytes: Int) throws(BridgeError) {
         guard entries.count < maximumCalls, bytes + messageBytes <= maximumBytes else {
             throw BridgeError(
-                .busy, "\(entries.count) calls with \(bytes) bytes wait for a connection to the daemon, as many as may",
+                .busy, "\(entries.count) calls with \(bytes) bytes wait for a connection to the daemon, the maximum",
                 data: ["started": false], isTransient: true, retryAfter: Self.retryAfter)
         }
         entries.append((call, messageBytes))

@@ -155,7 +155,7 @@ final class ProvidedTasks {
         do throws(JSONSyntaxError) {
             return try JSON(parsing: message.options)
         } catch {
-            throw BridgeError(.messageInvalid, "the options are no JSON: \(error)")
+            throw BridgeError(.messageInvalid, "the options are not valid JSON: \(error)")
         }
     }
 

@@ -31,7 +31,7 @@ final class StreamWriting: ByteSink {
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
         if let pipe { return try await pipe.write(bytes) }
-        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream has ended") }
         if !usesMessages { try await attach() }
         if let pipe { return try await pipe.write(bytes) }
         if room.isUnknown {
@@ -74,7 +74,7 @@ final class StreamWriting: ByteSink {
 
     func close() async throws(BridgeError) {
         if let pipe { return try await pipe.close() }
-        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream has ended") }
         try await end.close(count)
     }
 

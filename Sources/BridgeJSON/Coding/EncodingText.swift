@@ -156,7 +156,8 @@ final class EncodingText {
     func open(_ form: OpenValue.Form, in id: Int) -> Int {
         guard id == value.id else {
             // The encoder that writes here now has caused it, or must throw it.
-            misuse("a container was asked of an encoder whose value had ended, or was waiting for one of its parts")
+            misuse(
+                "a container was requested from an encoder whose value has ended, or that waits for a nested container")
             return 0
         }
         if value.form == form { return id }
@@ -188,7 +189,7 @@ final class EncodingText {
     func single(in id: Int, _ write: () throws -> Void) throws {
         guard id == value.id else { throw closed() }
         guard value.form == .none else {
-            throw JSONEncodingError(path: pathText, reason: "a value cannot be two: \(value.form) and a single one")
+            throw JSONEncodingError(path: pathText, reason: "a value cannot be both \(value.form) and a single value")
         }
         try write()
         value.form = .single

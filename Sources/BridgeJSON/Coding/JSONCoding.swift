@@ -71,7 +71,7 @@ public enum JSONCoding {
         do throws(JSONSyntaxError) {
             return try JSONTape(bytes, maximumDepth: .max)
         } catch {
-            preconditionFailure("what was written is no JSON: \(error)")
+            preconditionFailure("what was written is not valid JSON: \(error)")
         }
     }
 

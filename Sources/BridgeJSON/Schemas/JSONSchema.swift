@@ -122,7 +122,7 @@ final class SchemaRecorder: Decoder {
         guard types.count < maximumTypes else {
             throw JSONSchemaError(
                 path: path.text,
-                reason: "\(types[0]) consists of types within types without an end; write its schema by hand")
+                reason: "\(types[0]) nests types without end; write its schema by hand")
         }
         let members = SchemaRecorder(path: path, types: types + [type], takesMembersOnly: true)
         let outcome = Result { try T(from: members) }
@@ -196,7 +196,9 @@ final class SchemaRecorder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
         asksForMore = true
-        guard !takesMembersOnly else { throw JSONSchemaError(path: path.text, reason: "it is no object with members") }
+        guard !takesMembersOnly else {
+            throw JSONSchemaError(path: path.text, reason: "it is not an object with members")
+        }
         return RecordedValue(recorder: self)
     }
 

@@ -55,12 +55,12 @@ enum SchemaExcess: Error {
     /// The reason as the end of a sentence.
     var reason: String {
         switch self {
-        case .steps: "the schema asks for more than \(SchemaBudget.checkSteps) steps for these options"
-        case .nesting: "schemas are applied more than \(Checking.maximumNested) deep to these options"
+        case .steps: "the check of these options takes more than \(SchemaBudget.checkSteps) steps"
+        case .nesting: "more than \(Checking.maximumNested) nested schemas apply to these options"
         case .exponent:
             "a number has an exponent of more than \(DecimalText.maximumExponentDigits) digits"
         case .memory: "there is not enough memory for a pattern"
-        case .waiting: "a pattern is not at hand"
+        case .waiting: "a pattern is not ready"
         }
     }
 }

@@ -34,7 +34,7 @@ struct SchemaWords {
     /// Describes a schema without a type of its own by the schemas that it consists of, which form no cycle.
     private func combined(_ schemaIndex: SchemaIndex, _ bounds: Bounds, _ depth: Int) -> String {
         // More detail helps few readers, and each level may be many times longer than the one above.
-        if depth > 2 { return "a fitting value" }
+        if depth > 2 { return "a valid value" }
         for rule in graph.rules(of: schemaIndex) {
             switch rule {
             case .apply(let other), .dynamic(_, let other): return words(other, depth: depth)
@@ -50,7 +50,7 @@ struct SchemaWords {
             default: continue
             }
         }
-        return "a fitting value"
+        return "a valid value"
     }
 
     // MARK: Bounds

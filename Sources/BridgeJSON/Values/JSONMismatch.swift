@@ -87,9 +87,9 @@ extension JSONMismatch {
             self = mismatch
         case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
             DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context):
-            self.init(path: path.text, expected: "a fitting value (\(context.debugDescription))", got: value())
+            self.init(path: path.text, expected: "a valid value (\(context.debugDescription))", got: value())
         default:
-            self.init(path: path.text, expected: "a fitting value (\(error))", got: value())
+            self.init(path: path.text, expected: "a valid value (\(error))", got: value())
         }
     }
 }

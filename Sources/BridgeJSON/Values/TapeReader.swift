@@ -213,7 +213,7 @@ struct TapeReader: ~Copyable {
         var scan = NumberScan()
         position = scan.end(in: UnsafeRawBufferPointer(start: base, count: count), from: start)
         guard scan.isWhole else {
-            throw start == position ? error("a value was expected") : error("no number of JSON's grammar")
+            throw start == position ? error("a value was expected") : error("not a valid JSON number")
         }
         var node = TapeNode(.number, start: UInt32(start), count: UInt32(position - start), next: next)
         node.isPlainInteger = scan.isPlainInteger

@@ -44,7 +44,7 @@ struct CapacitorDialect: Dialect {
         let plugin = try message.string(.pluginID)
         let method = try message.string(.methodName)
         guard !message.has(.error), !message.has(.save) else {
-            throw DialectMismatch(.success, "there in an answer")
+            throw DialectMismatch(.success, "present in an answer")
         }
         if let change = try listening(plugin, method, message) { return .other(.listening(change)) }
         return try message.call(

@@ -20,7 +20,7 @@ struct JSONRPCDialect: Dialect {
         }
         guard message.has(.method) else { return .other(try response(message)) }
         guard !message.has(.result), !message.has(.error) else {
-            throw DialectMismatch("the field method goes neither with result nor with error")
+            throw DialectMismatch("the field method cannot be combined with result or error")
         }
         let name = try message.string(.method)
         let options = message.value(.params) ?? DialectText.emptyObject

@@ -114,7 +114,7 @@ struct NativeDialect {
 
     private func refuse(_ others: [EnvelopeField], beside field: EnvelopeField) throws(Mismatch) {
         for other in others where has(other) {
-            throw Mismatch("the fields \(field.name) and \(other.name) do not go together")
+            throw Mismatch("the fields \(field.name) and \(other.name) cannot be combined")
         }
     }
 

@@ -36,11 +36,11 @@ public struct MetricDeclaration: Sendable {
                 && word.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
             guard isWord else {
                 throw MetricRefusal(
-                    "\"\(word.cut(toBytes: MetricDeclarations.maximumWordBytes))\" is not made of small letters, digits "
-                        + "and _, beginning with a letter, at most \(MetricDeclarations.maximumWordBytes)")
+                    "\"\(word.cut(toBytes: MetricDeclarations.maximumWordBytes))\" must consist of lowercase letters, "
+                        + "digits and _, beginning with a letter, at most \(MetricDeclarations.maximumWordBytes)")
             }
             guard word != "total", !word.hasSuffix("_total") else {
-                throw MetricRefusal("the ending of \(word) is added to counters by itself")
+                throw MetricRefusal("\(word) must not end with total, which the daemon adds to counters")
             }
         }
     }

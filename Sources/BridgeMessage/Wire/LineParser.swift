@@ -140,7 +140,7 @@ struct GrammarError: Error {
         case Int(BRIDGE_JSON_CONTROL): "a string contains a raw control character at byte \(offset); escape it"
         case Int(BRIDGE_JSON_UNCLOSED): "a string does not end"
         case Int(BRIDGE_JSON_ESCAPE): "an unknown escape or a lone surrogate at byte \(offset)"
-        case Int(BRIDGE_JSON_NUMBER): "no number of JSON's grammar at byte \(offset)"
+        case Int(BRIDGE_JSON_NUMBER): "not a valid JSON number at byte \(offset)"
         case Int(BRIDGE_JSON_LITERAL): "neither true, false nor null at byte \(offset)"
         case Int(BRIDGE_JSON_DEPTH): "nested deeper than \(LineParser.maximumDepth) levels at byte \(offset)"
         case Int(BRIDGE_JSON_VALUE): "a value was expected at byte \(offset)"

@@ -61,7 +61,7 @@ extension ParsedLine {
     ///
     /// - Returns: The reason why it is not an object; nil if it is one.
     func members(_ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) -> String? {
-        guard isObject else { return "it is \(MessageDecoder.typeName(root)), and no object" }
+        guard isObject else { return "it is \(MessageDecoder.typeName(root)), not an object" }
         handOut(members.indices, member)
         return nil
     }

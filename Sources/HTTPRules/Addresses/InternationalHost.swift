@@ -27,7 +27,7 @@ extension Host {
         }
         guard bytes.count <= Self.maximumInternationalBytes else { throw Self.tooLong }
         guard !bytes.contains(0), let labels = Self.internationalLabels(bytes) else {
-            throw AddressRefusal(.internationalName, "the host has characters that no name of a host has")
+            throw AddressRefusal(.internationalName, "the host has characters that are not allowed in a host")
         }
         // Characters outside ASCII may become a slash, a percent sign or digits, so the result is checked like any
         // other host.
@@ -55,7 +55,7 @@ extension WebOrigin {
     /// `https://xn--bcher-kva.example`.
     ///
     /// - Parameter text: The text, in the form of the text of `init(_:)`.
-    /// - Throws: The reason, if the text is no origin.
+    /// - Throws: The reason, if the text is not an origin.
     public init(international text: some StringProtocol) throws(AddressRefusal) {
         guard text.utf8.count <= Self.maximumInternationalBytes else {
             throw AddressRefusal(.tooLong, "the origin is longer than \(Self.maximumInternationalBytes) bytes")

@@ -32,7 +32,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// Parses a URL.
     ///
     /// - Parameter text: An absolute URL.
-    /// - Throws: The reason, if the text is no URL.
+    /// - Throws: The reason, if the text is not a URL.
     public init(_ text: String) throws(AddressRefusal) {
         guard text.utf8.count <= Self.maximumBytes else { throw Self.tooLong }
         try self.init(bytes: Array(text.utf8))

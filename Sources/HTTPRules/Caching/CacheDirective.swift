@@ -5,7 +5,7 @@ struct CacheDirective {
         case none
         /// A token, or a quoted string without its quotes.
         case text(String)
-        /// Text after the name that is no valid argument.
+        /// Text after the name that is not valid argument.
         case unreadable
     }
 
@@ -34,7 +34,7 @@ struct CacheDirective {
             .compactMap { $0.isEmpty ? nil : CacheDirective($0) }
     }
 
-    /// The argument as seconds; `nil` if it is no number of seconds. A quoted number is accepted: section 5.2.
+    /// The argument as seconds; `nil` if it is not a number of seconds. A quoted number is accepted: section 5.2.
     var seconds: Duration? {
         if case .text(let text) = argument { DeltaSeconds.parse(text) } else { nil }
     }

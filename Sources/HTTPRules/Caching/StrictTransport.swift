@@ -9,7 +9,7 @@ public struct StrictTransport: Hashable, Sendable {
     public static let maximumDirectives = 64
 
     /// Parses the first such field of a response (RFC 6797, section 8.1); `nil` if there is none, or it is invalid: a
-    /// repeated name, a missing `max-age`, or one that is no number (section 6.1).
+    /// repeated name, a missing `max-age`, or one that is not a number (section 6.1).
     ///
     /// - Parameter fields: The fields of a response that was received over TLS without any error.
     public init?(_ fields: HeaderList) {

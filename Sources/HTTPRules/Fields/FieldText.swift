@@ -11,7 +11,7 @@ public enum FieldText {
         return String(scalars)
     }
 
-    /// Returns the bytes of a text; `nil` if one of its scalars is no byte.
+    /// Returns the bytes of a text; `nil` if one of its scalars is not a byte.
     ///
     /// - Parameter text: A result of ``decode(_:)``, or any text.
     public static func encode(_ text: String) -> [UInt8]? {
@@ -28,7 +28,7 @@ public enum FieldText {
     /// Returns the number of bytes of a text: the number of its scalars. UTF-8 continuation bytes do not count.
     static func byteCount(_ text: String) -> Int { text.utf8.count { $0 & 0xC0 != 0x80 } }
 
-    /// Returns the bytes of a text for a grammar. A scalar that is no byte becomes NUL, which no grammar here accepts.
+    /// Returns the bytes of a text for a grammar. A scalar above one byte becomes NUL, which no grammar here accepts.
     static func bytes(_ text: some StringProtocol) -> [UInt8] {
         var text = String(text)
         return text.withUTF8 { utf8 in

@@ -32,7 +32,7 @@ final class ZstdDecoder {
             guard !isComplete else { throw PackageFault(.format, "there is data after the end of the archive") }
             var target = ZSTD_outBuffer(dst: room.baseAddress, size: room.count, pos: 0)
             let status = ZSTD_decompressStream(stream, &target, &source)
-            guard ZSTD_isError(status) == 0 else { throw PackageFault(.format, "the archive is no valid zstd") }
+            guard ZSTD_isError(status) == 0 else { throw PackageFault(.format, "the archive is not valid zstd") }
             isComplete = status == 0
             isFull = target.pos == target.size && !isComplete
             try body(UnsafeRawBufferPointer(rebasing: room[..<target.pos]))

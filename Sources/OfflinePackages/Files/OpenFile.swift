@@ -121,7 +121,7 @@ final class OpenFile: Sendable {
         while let entry = readdir(stream) {
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             guard let name = String(validating: bytes, as: UTF8.self) else {
-                throw PackageFault(.path, "\(path) has an entry whose name is no UTF-8")
+                throw PackageFault(.path, "\(path) has an entry whose name is not valid UTF-8")
             }
             guard name != ".", name != ".." else { continue }
             guard names.count < limit else { throw PackageFault(.limit, "\(path) has more than \(limit) entries") }

@@ -43,21 +43,21 @@ public struct PackageHead: Sendable, Hashable {
 
     private static func text(_ object: JSONObject, _ key: String) throws(PackageFault) -> String? {
         guard let value = object[key] else { return nil }
-        guard let text = value.stringValue else { throw PackageFault(.manifest, "\(key) is no string") }
+        guard let text = value.stringValue else { throw PackageFault(.manifest, "\(key) is not a string") }
         return text
     }
 
     private static func accepts(_ json: JSON?) throws(PackageFault) -> [Accepted] {
         guard let json else { return [] }
         guard let elements = json.arrayValue, !elements.isEmpty, elements.count <= maximumAccepted else {
-            throw PackageFault(.manifest, "accepts is no array of 1 to \(maximumAccepted) elements")
+            throw PackageFault(.manifest, "accepts is not an array of 1 to \(maximumAccepted) elements")
         }
         var accepts: [Accepted] = []
         for element in elements {
             guard element.objectValue?.count == 2, let method = element["method"]?.stringValue,
                 let path = element["path"]?.stringValue
             else {
-                throw PackageFault(.manifest, "an element of accepts is no object of method and path")
+                throw PackageFault(.manifest, "an element of accepts is not an object of method and path")
             }
             accepts.append(Accepted(method: method, path: path))
         }
@@ -83,7 +83,7 @@ public struct PackageHead: Sendable, Hashable {
         if let network { try Self.checkOrigin(network) }
         if let csp {
             guard !csp.isEmpty, csp.utf8.count <= Self.maximumPolicyBytes, Self.isPrintable(csp) else {
-                throw PackageFault(.manifest, "csp is no text of ASCII of 1 to \(Self.maximumPolicyBytes) bytes")
+                throw PackageFault(.manifest, "csp is not a text of ASCII of 1 to \(Self.maximumPolicyBytes) bytes")
             }
         }
         for accepted in accepts { try Self.check(accepted) }
@@ -112,13 +112,13 @@ public struct PackageHead: Sendable, Hashable {
 
     private static func checkBase(_ text: String) throws(PackageFault) {
         guard let rest = afterScheme(text), rest.first != "/", rest.hasSuffix("/"), !rest.contains(where: isTail) else {
-            throw PackageFault(.manifest, "base is no URL of http or https that ends with a slash")
+            throw PackageFault(.manifest, "base is not a URL of http or https that ends with a slash")
         }
     }
 
     private static func checkOrigin(_ text: String) throws(PackageFault) {
         guard let rest = afterScheme(text), !rest.isEmpty, !rest.contains("/"), !rest.contains(where: isTail) else {
-            throw PackageFault(.manifest, "network is no origin of http or https, such as https://example.org")
+            throw PackageFault(.manifest, "network is not an origin of http or https, such as https://example.org")
         }
     }
 

@@ -102,10 +102,10 @@ extension PackageManifest {
     static func object(_ bytes: [UInt8]) throws(PackageFault) -> JSONObject {
         let json: JSON
         do throws(JSONSyntaxError) { json = try JSON(parsing: bytes, maximumDepth: 8) } catch {
-            throw PackageFault(.manifest, "\(PackagePath.manifest) is no JSON: \(error)")
+            throw PackageFault(.manifest, "\(PackagePath.manifest) is not valid JSON: \(error)")
         }
         guard let object = json.objectValue else {
-            throw PackageFault(.manifest, "\(PackagePath.manifest) is no object")
+            throw PackageFault(.manifest, "\(PackagePath.manifest) is not an object")
         }
         return object
     }

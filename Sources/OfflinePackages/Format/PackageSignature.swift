@@ -25,7 +25,8 @@ public struct PackageSignature: Sendable, Hashable {
         }
         (self.key, self.signature) = (key, signature)
         guard self.bytes == bytes else {
-            throw PackageFault(.signature, "\(PackagePath.signature) is not as packages have it")
+            throw PackageFault(
+                .signature, "\(PackagePath.signature) is not in the form that trestle package make writes")
         }
     }
 
@@ -43,7 +44,7 @@ public struct PackageSignature: Sendable, Hashable {
     /// - Throws: `key`, `signature`.
     func check(_ manifest: [UInt8], _ keys: [PackageKey]?) throws(PackageFault) {
         guard keys?.contains(key) ?? true else {
-            throw PackageFault(.key, "the package is signed by \(key), which is no trusted key")
+            throw PackageFault(.key, "the package is signed by \(key), which is not a trusted key")
         }
         guard key.key.verifies(signature, of: manifest) else {
             throw PackageFault(.signature, "the signature does not fit the manifest")

@@ -167,9 +167,9 @@ final class PluginProcess {
         switch end {
         case .closed:
             // It is probably about to end by itself, and its exit status is more informative.
-            later { if !self.child.hasEnded { self.fail("closed its socket and went on") } }
-        case .garbage(let what): fail("sent what is no message: \(what)")
-        case .failed(let what): fail("cannot be spoken to: \(what)")
+            later { if !self.child.hasEnded { self.fail("closed its socket but did not end") } }
+        case .garbage(let what): fail("sent an invalid message: \(what)")
+        case .failed(let what): fail("cannot be reached: \(what)")
         }
     }
 

@@ -252,8 +252,8 @@ final class PluginProcessHost: TaskHost {
     func noteStrayAnswer(_ id: CallbackID) {
         let text = String(decoding: id.text, as: UTF8.self)
         let what =
-            "the process of the plugin \(instance?.name ?? "") answered a call again that it had answered, or that "
-            + "never was: \(text)"
+            "the process of the plugin \(instance?.name ?? "") answered a call twice, or a call that does "
+            + "not exist: \(text)"
         if let instance { instance.noteSurplusAnswer(what, to: text) } else { runtime.dropReply(what, [:]) }
     }
 

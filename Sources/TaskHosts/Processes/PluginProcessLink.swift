@@ -214,7 +214,7 @@ final class PluginProcessLink {
     /// - Parameter isDeep: Whether it is nested deeper than a message may be; only an interceptor's decision may be.
     func receive(_ item: DecodedItem, isDeep: Bool = false) {
         if isDeep, !isDecision(item) {
-            fault?("sent what is no message: it is nested too deep")
+            fault?("sent an invalid message: it is nested too deep")
             return
         }
         if let instance = host.instance { host.runtime.noteStep(of: instance) }

@@ -45,7 +45,8 @@ extension PluginProcessOwnCalls {
         let name = isReadable ? event.flatMap { try? JSON(parsing: $0) }?.stringValue : nil
         let sessions = isReadable ? receivers.flatMap { try? JSONCoding.decode([UInt64].self, from: $0) } : nil
         guard let name, fault == nil, receivers == nil || sessions != nil else {
-            return warn("its call of plugin.publish cannot be read: \(fault ?? "its event or its sessions are none")")
+            return warn(
+                "its call of plugin.publish cannot be read: \(fault ?? "its event or its sessions are invalid")")
         }
         let outgoing = OutgoingEvent(
             name, data: data, to: sessions, isDirect: isDirect, isRetained: isRetained, isForgotten: isForgotten)

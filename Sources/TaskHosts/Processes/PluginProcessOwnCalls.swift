@@ -74,7 +74,7 @@ final class PluginProcessOwnCalls {
                 return answer(
                     id,
                     BridgeError(
-                        .callCancelled, "the call on whose behalf this one was to be made has ended",
+                        .callCancelled, "the parent call has ended",
                         data: ["started": false]))
             }
             parent = found

@@ -207,7 +207,9 @@ final class PluginProcessPool {
         timer?.close()
         (timer, timerMoment) = (nil, nil)
         setTimer()
-        for link in expired.overdue { replace(link, which: "works on \(supervisor.timeout) after its caller has gone") }
+        for link in expired.overdue {
+            replace(link, which: "still works \(supervisor.timeout) after its caller has disconnected")
+        }
         for link in expired.stalled {
             replace(link, which: "holds a stream that has stood still for \(supervisor.timeout), while calls wait")
         }

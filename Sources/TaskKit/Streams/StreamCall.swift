@@ -75,10 +75,10 @@ struct StreamCall: Sendable {
 
     /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
     func outcome(_ host: Host) async -> Outcome {
-        let refusal = "the stream was not used: the one that wanted it had been cancelled"
+        let refusal = "the stream was not used: its Swift task was already cancelled"
         return await HostCall<StreamCallAnswer>(host).outcome(orCancelled: refusal) { call throws(BridgeError) in
             guard host.hasStreams else {
-                throw BridgeError(.streamInvalid, "this daemon is older than the streams of plugins: update it")
+                throw BridgeError(.streamInvalid, "this daemon has no streams for plugins: update it")
             }
             return make(host) { use in
                 use.context = Unmanaged.passRetained(call).toOpaque()

@@ -44,7 +44,7 @@ final class StreamWriting: ByteSink {
     static func isWorthPipe(_ totalBytes: Int?) -> Bool { totalBytes.map { $0 >= pieceBytes } ?? true }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
-        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream has ended") }
         try await begin()
         var position = 0
         while position < bytes.count {
@@ -61,7 +61,7 @@ final class StreamWriting: ByteSink {
     func lendPipe(
         onLeave: @escaping @Sendable () -> Void, to body: (Int32) async -> Int
     ) async throws(BridgeError) {
-        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream has ended") }
         try await begin()
         let pipe = state.withLock { state -> PluginPipe? in
             // The next write throws the reader's reason.
@@ -175,7 +175,7 @@ final class StreamWriting: ByteSink {
     // MARK: The end
 
     func close() async throws(BridgeError) {
-        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream is over") }
+        guard !end.isOver else { throw BridgeError(.streamClosed, "the stream has ended") }
         let (pipe, count) = state.withLock { ($0.pipe, $0.count) }
         pipe?.close()
         switch await end.outcome(of: end.begin(.close(bytes: count, nil))) {

@@ -114,7 +114,7 @@ private func run<R: Sendable>(
         guard plugin?["state"] == "running" else {
             throw BridgeError(
                 .pluginUnavailable,
-                "the daemon cannot use \(built.library): \(plugin?["error"]?.stringValue ?? "it is not there")")
+                "the daemon cannot use \(built.library): \(plugin?["error"]?.stringValue ?? "it does not list it")")
         }
         let result = try await body(bridge)
         await daemon.stop()

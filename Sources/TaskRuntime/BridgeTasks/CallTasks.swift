@@ -9,7 +9,7 @@ extension TaskRuntime {
                 [unowned self] _, request throws(BridgeError) in try listCalls(request)
             },
             BridgeTasks.Task(
-                "bridge.cancel", "Cancels a call of this session's, in the dialect of this one.", Cancel.self,
+                "bridge.cancel", "Cancels a call of this session that was made in the same dialect.", Cancel.self,
                 isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try cancel(call, options)

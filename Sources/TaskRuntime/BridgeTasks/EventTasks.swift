@@ -11,7 +11,7 @@ extension TaskRuntime {
                 [unowned self] call, options throws(BridgeError) in try subscribe(call, options)
             },
             BridgeTasks.Task(
-                "bridge.unsubscribe", "Listens to events no more.", text: Events.self,
+                "bridge.unsubscribe", "Stops listening to events.", text: Events.self,
                 optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)

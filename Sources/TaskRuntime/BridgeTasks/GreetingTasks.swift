@@ -6,7 +6,7 @@ extension TaskRuntime {
     var greetingTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.hello", "Names the client, and returns the daemon's version and quotas.limits.", Hello.self,
+                "bridge.hello", "Names the client, and returns the daemon's version and limits.", Hello.self,
                 isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
@@ -83,7 +83,7 @@ extension TaskRuntime {
                     path: "$.origin", expected: "a string of 1 to \(TextBounds.origin) bytes",
                     got: "\(origin.utf8.count) bytes"))
         }
-        if !isSame { try rights.check(.origin, origin, by: session, to: "speak for \(origin)") }
+        if !isSame { try rights.check(.origin, origin, by: session, to: "represent \(origin)") }
         try lifecycle.speak(for: origin, session)
     }
 

@@ -37,7 +37,7 @@ extension TaskRuntime {
         let all = tasks.interceptors.all
         text.begin("trestle_interceptor_questions", .counter, "Calls that the interceptor was asked about.")
         for one in all { text.add(.init(one.counts.asked), ["plugin": one.plugin.name, "interceptor": one.name]) }
-        text.begin("trestle_interceptor_decisions", .counter, "What came of them.")
+        text.begin("trestle_interceptor_decisions", .counter, "Decisions of the interceptor, by kind.")
         for one in all {
             for (name, count) in one.counts.all where name != "asked" {
                 text.add(.init(count), ["plugin": one.plugin.name, "interceptor": one.name, "decision": name])

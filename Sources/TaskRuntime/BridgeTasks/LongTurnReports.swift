@@ -18,9 +18,9 @@ extension TaskRuntime {
         if let uid = step.uid { metadata["uid"] = .stringConvertible(uid) }
         log.warning(
             """
-            a turn of the loop took \(cpuTime.wholeMilliseconds) ms of CPU time, and everybody waited; the last step \
-            in it: \(step.name); turns of more than \(LongTurns.limit.wholeMilliseconds) ms since this was last said: \
-            \(count)
+            a turn of the loop took \(cpuTime.wholeMilliseconds) ms of CPU time, and all clients waited; the last \
+            step in it: \(step.name); turns of more than \(LongTurns.limit.wholeMilliseconds) ms since the last \
+            report: \(count)
             """, metadata: metadata)
     }
 

@@ -21,14 +21,14 @@ extension TaskRuntime {
                 return try change(.load(path: options.path), call)
             },
             BridgeTasks.Task(
-                "bridge.plugin.unload", "Has a plugin finish, and takes its tasks away.", Named.self
+                "bridge.plugin.unload", "Stops a plugin and removes its tasks.", Named.self
             ) {
                 [unowned self] call, options throws(BridgeError) in
                 try check(options.name)
                 return try change(.unload(name: options.name), call)
             },
             BridgeTasks.Task(
-                "bridge.plugin.reload", "Puts what a plugin's files say now in its place.", Replaced.self
+                "bridge.plugin.reload", "Replaces a plugin by the current version of its files.", Replaced.self
             ) {
                 [unowned self] call, options throws(BridgeError) in
                 try check(options.name)
@@ -54,7 +54,7 @@ extension TaskRuntime {
     private func check(path: String) throws(BridgeError) {
         guard !path.hasPrefix("/") else { return }
         throw BridgeError(
-            JSONMismatch(path: "$.path", expected: "a path from the root on", got: "\"\(path.prefix(256))\""))
+            JSONMismatch(path: "$.path", expected: "an absolute path", got: "\"\(path.prefix(256))\""))
     }
 
     private func check(_ name: String) throws(BridgeError) {
@@ -64,7 +64,7 @@ extension TaskRuntime {
         throw BridgeError(
             .optionsInvalid,
             "there is no plugin \(name.prefix(64))"
-                + (question.isEmpty ? "; bridge.plugins lists those that there are" : question),
+                + (question.isEmpty ? "; bridge.plugins lists the plugins" : question),
             data: [
                 "path": "$.name", "expected": .string("a plugin: \(names.joined(separator: ", "))"),
                 "got": .string("\"\(name.prefix(64))\""),
@@ -72,7 +72,7 @@ extension TaskRuntime {
     }
 
     private func change(_ change: PluginChange, _ call: Call) throws(BridgeError) -> JSON? {
-        guard let onPluginChange else { throw BridgeError(.internal, "this daemon's plugins are what they are") }
+        guard let onPluginChange else { throw BridgeError(.internal, "this daemon cannot change its plugins") }
         onPluginChange(change, call.handle)
         return nil
     }

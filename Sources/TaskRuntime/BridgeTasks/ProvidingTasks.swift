@@ -12,7 +12,7 @@ extension TaskRuntime {
                 [unowned self] call, options throws(BridgeError) in try registerTasks(call, options)
             },
             BridgeTasks.Task(
-                "bridge.unregister", "Provides tasks no more.", text: Unregister.self,
+                "bridge.unregister", "Stops providing tasks.", text: Unregister.self,
                 optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try unregisterTasks(call, options)

@@ -37,9 +37,9 @@ extension TaskRuntime {
     func writeTraffic(_ text: inout OpenMetricsText) {
         text.add("trestle_sessions", .gauge, .init(rooms.sessions.count), "Clients that are connected.")
         text.add("trestle_sessions_opened", .counter, .init(statistics.sessionsOpened), "Clients that have connected.")
-        text.add("trestle_messages", .counter, .init(statistics.messages), "Messages that made sense.")
+        text.add("trestle_messages", .counter, .init(statistics.messages), "Valid messages.")
         text.add(
-            "trestle_messages_invalid", .counter, .init(statistics.invalidMessages), "Lines and items that were none.")
+            "trestle_messages_invalid", .counter, .init(statistics.invalidMessages), "Invalid lines and batch items.")
         text.add(
             "trestle_calls_refused", .counter, .init(statistics.refusedCalls),
             "Calls that were answered with an error and not begun.")

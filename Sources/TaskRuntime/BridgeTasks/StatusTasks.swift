@@ -108,7 +108,7 @@ extension TaskRuntime {
 
     private func describe(_ metric: PluginMetric, of plugin: PluginInstance) -> JSON {
         let declared = metric.declaration
-        // A value that is no number in JSON becomes null.
+        // A value that is not a number in JSON becomes null.
         let number = Int64(exactly: metric.value).map { JSONNumber($0) } ?? JSONNumber(metric.value)
         return [
             "plugin": .string(plugin.name), "name": .string(declared.name), "kind": .string(declared.kind.rawValue),

@@ -9,7 +9,7 @@ struct PageRequest: Decodable {
 
     /// Returns the number of the entry at which the previous page ended; 0 for the first page.
     ///
-    /// - Throws: `options.invalid` if the cursor is no number.
+    /// - Throws: `options.invalid` if the cursor is not a number.
     func number() throws(BridgeError) -> UInt64 {
         guard let cursor else { return 0 }
         guard let number = UInt64(cursor) else { throw Self.badCursor(cursor) }

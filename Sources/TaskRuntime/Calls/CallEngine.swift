@@ -235,7 +235,7 @@ final class CallEngine {
     /// draining has passed.
     func endCallsInFlight() {
         let error = BridgeError(
-            .daemonStopping, "the daemon is stopping and waited as long as it may", isTransient: true)
+            .daemonStopping, "the daemon is stopping, and its time limit for open calls has passed", isTransient: true)
         let sweep = CallSweep(self) { [unowned self] call in
             if call.origin == .session { abort(call, error, reason: .shutdown) }
         }

@@ -167,7 +167,7 @@ extension CallEngine {
         var data = error.data?.objectValue ?? [:]
         data["interceptor"] = .string(interceptor.name)
         error.data = .object(data)
-        error.message = "\(interceptor.label) failed, and \(task.name) is not called without it: \(error.message)"
+        error.message = "\(interceptor.label) failed, so the call of \(task.name) was refused: \(error.message)"
         end(call, error: error)
     }
 

@@ -24,7 +24,7 @@ enum InterceptorDecision {
             do throws(NoDecision) {
                 self = try Self.read(text, check)
             } catch {
-                let reason = "\(interceptor.label) answered with no decision: \(error.reason)"
+                let reason = "\(interceptor.label) sent an invalid decision: \(error.reason)"
                 self = .failure(BridgeError(.replyInvalid, reason))
             }
         }
@@ -71,7 +71,7 @@ enum InterceptorDecision {
             case "task": put(value, \.task)
             case "result": put(value, \.result)
             case "error": put(value, \.error)
-            case let other: fault = fault ?? "the member \(JSON.string(other).text) is none of a decision"
+            case let other: fault = fault ?? "the member \(JSON.string(other).text) is not one of a decision"
             }
         }
 
@@ -126,7 +126,7 @@ enum InterceptorDecision {
 
     private static func name(_ text: UnsafeRawBufferPointer) throws(NoDecision) -> String {
         guard text.count <= maximumBytes, let name = (try? JSON(parsing: text))?.stringValue, !name.isEmpty else {
-            throw NoDecision(reason: "task is not the name of one")
+            throw NoDecision(reason: "task is not the name of a task")
         }
         return name
     }
@@ -134,7 +134,7 @@ enum InterceptorDecision {
     private static func read(error text: UnsafeRawBufferPointer) throws(NoDecision) -> BridgeError {
         guard text.count <= maximumBytes else { throw NoDecision(reason: "error has more than \(maximumBytes) bytes") }
         guard let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
-            throw NoDecision(reason: "error is no object with code and message")
+            throw NoDecision(reason: "error is not an object with code and message")
         }
         return error
     }

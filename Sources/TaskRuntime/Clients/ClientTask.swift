@@ -114,7 +114,7 @@ final class ClientTask: TaskProvider {
         case .failure(let error):
             guard registrations[registration.session] === registration else { return }
             clients.calls.log.warning(
-                "session \(registration.session.number) provides the task \(task.name) no more: its schema \(error)",
+                "session \(registration.session.number) no longer provides the task \(task.name): its schema \(error)",
                 metadata: registration.session.logMetadata)
             clients.unregister(task.name, by: registration.session)
         }
@@ -149,7 +149,8 @@ final class ClientTask: TaskProvider {
         guard registrations.haveOpen else {
             // This happens while an interceptor decides about the call, or before an ending session has removed all its
             // tasks.
-            throw BridgeError(.taskNotFound, "the client that provided the task has gone, or provides it no more")
+            throw BridgeError(
+                .taskNotFound, "the client that provided the task has disconnected, or no longer provides it")
         }
         throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
     }

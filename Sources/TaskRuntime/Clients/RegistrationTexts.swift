@@ -41,7 +41,7 @@ struct RegistrationTexts {
         }
         if let fault {
             throw BridgeError(
-                JSONMismatch(path: "$.descriptions", expected: "an object", got: "what is none: \(fault)"))
+                JSONMismatch(path: "$.descriptions", expected: "an object", got: "invalid JSON: \(fault)"))
         }
         if let refusal { throw refusal }
         return found

@@ -173,7 +173,7 @@ final class TaskRegistration: StepJob {
         do throws(JSONSchemaError) {
             return try Provision(scope: scope, dialect: dialect, description: description)
         } catch {
-            throw refusal(task, ".options", "a JSON Schema", "one of which \(error)")
+            throw refusal(task, ".options", "a JSON Schema", "an invalid one: \(error)")
         }
     }
 

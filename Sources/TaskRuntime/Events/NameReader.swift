@@ -12,7 +12,7 @@ struct NameReader: Decodable {
 
     /// Returns the next string and its index in the array; `nil` at the end.
     ///
-    /// - Throws: `options.invalid` if the element is no string.
+    /// - Throws: `options.invalid` if the element is not a string.
     mutating func next() throws(BridgeError) -> (index: Int, name: String)? {
         guard !rest.isAtEnd else { return nil }
         let index = rest.currentIndex

@@ -127,7 +127,7 @@ extension Quotas {
     private func tooOften(_ gate: RateGates.Closed) -> BridgeError {
         busy(
             .callsPerSecond, gate.callsPerSecond, of: gate.label,
-            "\(gate.label) may have \(gate.callsPerSecond) calls begin in a second, and had them",
+            "\(gate.label) has begun \(gate.callsPerSecond) calls within a second, the maximum",
             retryAfter: .nanoseconds(Int64(clamping: gate.nanoseconds)))
     }
 }

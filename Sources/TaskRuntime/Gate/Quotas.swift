@@ -139,8 +139,8 @@ final class Quotas {
         if let reportedAt = account.reportedAt, now.since(reportedAt) < .seconds(10) { return }
         log.warning(
             """
-            \(account.label) has \(account.connections) connections, as many as it may (quotas.uid_connections); \
-            turned away since this was last said: \(account.unreportedConnections)
+            \(account.label) has \(account.connections) connections, the maximum (quotas.uid_connections); \
+            refused since the last report: \(account.unreportedConnections)
             """)
         account.unreportedConnections = 0
         account.reportedAt = now

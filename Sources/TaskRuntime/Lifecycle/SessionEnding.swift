@@ -44,7 +44,7 @@ final class SessionEnding: StepJob {
         lifecycle.calls.end(
             call,
             error: BridgeError(
-                .providerClosed, "the client that provides the task has gone", data: ["started": true],
+                .providerClosed, "the client that provides the task has disconnected", data: ["started": true],
                 isTransient: true))
         return true
     }

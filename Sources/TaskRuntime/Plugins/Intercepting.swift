@@ -35,19 +35,19 @@ extension PluginDirectory {
     func takeInterceptedTasks(_ answer: JSON, of plugin: PluginInstance) throws(BridgeError) {
         guard let said = answer["interceptors"] else { return }
         func refusal(_ reason: String) -> BridgeError {
-            BridgeError(.replyInvalid, "\(plugin.providerName) says what it intercepts, and \(reason)")
+            BridgeError(.replyInvalid, "\(plugin.providerName) sent an invalid list of interceptors: \(reason)")
         }
         var changes: [(Interceptor, [EventPattern])] = []
-        guard let members = said.objectValue else { throw refusal("interceptors is no object") }
+        guard let members = said.objectValue else { throw refusal("interceptors is not an object") }
         for (name, tasks) in members {
             guard let interceptor = plugin.interceptors.first(where: { $0.name == name }) else {
                 throw refusal("has no interceptor \(name)")
             }
             var patterns: [EventPattern] = []
-            guard let list = tasks.arrayValue else { throw refusal("the tasks of \(name) are no array") }
+            guard let list = tasks.arrayValue else { throw refusal("the tasks of \(name) are not an array") }
             for task in list {
                 guard let pattern = task.stringValue.flatMap(EventPattern.init) else {
-                    throw refusal("\(name) has \(task.text), which is no name of a task with at most a * at its end")
+                    throw refusal("\(name) has \(task.text), which is not a task name with at most a * at its end")
                 }
                 patterns.append(pattern)
             }

@@ -81,7 +81,7 @@ extension PluginManifest {
         for (task, raw) in zip(text.tasks, written) { tasks.append(try Self.task(task, raw, optionBytes)) }
         for event in text.events ?? [] where !PublicName.isAllowed(event.name) {
             let name = JSON.string(String(event.name.prefix(64))).text
-            throw Self.refusal("the event \(name) is to have a name of \(PublicName.rule)")
+            throw Self.refusal("the event \(name) has an invalid name; it must have \(PublicName.rule)")
         }
         events = (text.events ?? []).map {
             EventSummary(name: $0.name, summary: $0.summary, isPublic: $0.public ?? false)
@@ -93,9 +93,9 @@ extension PluginManifest {
         interceptors = []
         for interceptor in text.interceptors ?? [] { interceptors.append(try Self.interceptor(interceptor)) }
         let names = tasks.map(\.name)
-        guard Set(names).count == names.count else { throw Self.refusal("two of its tasks have one name") }
+        guard Set(names).count == names.count else { throw Self.refusal("two of its tasks have the same name") }
         guard Set(interceptors.map(\.name)).count == interceptors.count else {
-            throw Self.refusal("two of its interceptors have one name")
+            throw Self.refusal("two of its interceptors have the same name")
         }
     }
 
@@ -103,15 +103,18 @@ extension PluginManifest {
         _ task: Text.Task, _ raw: JSON, _ usualOptionBytes: Int
     ) throws(BridgeError) -> TaskDescription {
         guard TaskName.isAllowed(task.name) else {
-            throw refusal("the task \(JSON.string(String(task.name.prefix(64))).text) is to have \(TaskName.rule)")
+            throw refusal(
+                "the task \(JSON.string(String(task.name.prefix(64))).text) has an invalid name; it must have "
+                    + TaskName.rule
+            )
         }
         let schemas = TaskSchemas(options: task.options, result: task.result, progress: task.progress)
         do throws(JSONSchemaError) { _ = try schemas.optionsCheck() } catch {
-            throw refusal("the options of the task \(task.name) have no JSON Schema: \(error)")
+            throw refusal("the options of the task \(task.name) have no valid JSON Schema: \(error)")
         }
-        if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) may run less than one call") }
+        if let bound = task.concurrency, bound < 1 { throw refusal("the task \(task.name) has a concurrency below 1") }
         if let bytes = task.optionBytes, bytes < 1 {
-            throw refusal("the task \(task.name) takes less than one byte of options")
+            throw refusal("the task \(task.name) has optionBytes below 1")
         }
         return TaskDescription(
             name: task.name, summary: task.summary, permission: task.permission,
@@ -149,7 +152,7 @@ extension PluginManifest {
 
     private static func worker(_ worker: Text.Worker) throws(BridgeError) -> Worker {
         guard let phase = LaunchPhase(rawValue: worker.phase), phase.isOpenToPlugins else {
-            throw refusal("the launch worker \(worker.name) names no phase for plugins: \(worker.phase)")
+            throw refusal("the launch worker \(worker.name) has a phase that is not for plugins: \(worker.phase)")
         }
         return Worker(
             name: worker.name, phase: phase, after: worker.after ?? [], isRequired: worker.required ?? true)

@@ -56,7 +56,8 @@ extension PluginDirectory {
             target = try sessions.target(request.session)
             task = try admit(request.task, for: parent, by: plugin)
             if let fault = calls.check.fault(in: request.options) {
-                throw BridgeError(.optionsInvalid, "\(plugin.providerName) sent options that are no JSON: \(fault)")
+                throw BridgeError(
+                    .optionsInvalid, "\(plugin.providerName) sent options that are not valid JSON: \(fault)")
             }
             try calls.quotas.admit(callOf: task, by: plugin)
         } catch {
@@ -126,7 +127,7 @@ extension PluginDirectory {
         guard let handle else { return nil }
         guard let parent = calls.call(handle) else {
             throw BridgeError(
-                .callCancelled, "the call on whose behalf this one was to be made has ended", data: ["started": false])
+                .callCancelled, "the parent call has ended", data: ["started": false])
         }
         return parent
     }

@@ -33,7 +33,8 @@ extension PluginInstance {
 
     private func refuse(_ call: Call, _ fault: String) {
         noteEndOfWork(call)
-        calls.end(call, error: BridgeError(.replyInvalid, "\(providerName) replied with no JSON: \(fault)"))
+        calls.end(
+            call, error: BridgeError(.replyInvalid, "\(providerName) sent a reply that is not valid JSON: \(fault)"))
         afterWork()
     }
 
@@ -61,7 +62,7 @@ extension PluginInstance {
         guard let call = ownCall(handle, of: calls), call.takesProgress else { return }
         if let fault = calls.check.fault(in: value) {
             return calls.log.warning(
-                "\(providerName) sent progress that is no JSON: \(fault)", metadata: call.logMetadata)
+                "\(providerName) sent progress that is not valid JSON: \(fault)", metadata: call.logMetadata)
         }
         calls.progress(call, value)
     }
@@ -86,7 +87,7 @@ extension PluginInstance {
     /// calls for a long time, they are treated as lost.
     func noteCrowding() {
         guard unfinished.isStuck(at: calls.clock.now) else { return }
-        host.giveUp(because: "left calls that have ended unanswered for a minute")
+        host.giveUp(because: "did not answer ended calls for a minute")
         for task in unfinished.removeAll() { leave(task) }
         afterWork()
     }
@@ -94,7 +95,7 @@ extension PluginInstance {
     private func dropLate(_ handle: CallHandle) {
         guard let task = unfinished.remove(handle, at: calls.clock.now) else {
             return noteSurplusAnswer(
-                "\(providerName) answered a call again that it had answered, or that never was",
+                "\(providerName) answered a call twice, or a call that does not exist",
                 to: String(handle.rawValue))
         }
         calls.dropReply("\(providerName) answered a call that has ended", ["task": .string(task.name)])

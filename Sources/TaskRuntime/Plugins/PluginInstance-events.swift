@@ -34,7 +34,7 @@ extension PluginInstance {
     /// - Returns: Why it was not sent, as a sentence; `nil` if it was sent.
     public func publish(_ event: OutgoingEvent, isChecked: Bool = false) -> String? {
         if !isChecked, let fault = calls.check.fault(in: event.data) {
-            return "an event's data are no JSON, it was not sent: \(fault)"
+            return "an event was not sent, its data are not valid JSON: \(fault)"
         }
         if event.isRetained || event.isForgotten {
             if let refusal = retain(event) { return "an event is not sent: \(refusal)" }

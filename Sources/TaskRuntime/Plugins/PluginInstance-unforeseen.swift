@@ -31,9 +31,9 @@ extension PluginInstance {
         let verdict = unforeseenLines.take(at: calls.clock.now)
         if verdict == .leaveOut { return }
         if case .writeAfter(let lost) = verdict {
-            calls.log.warning("\(lost) errors that \(providerName) did not foresee were left out")
+            calls.log.warning("\(lost) unexpected errors of \(providerName) were not logged")
         }
-        calls.log.error("\(providerName) did not foresee an error: \(words)", metadata: metadata)
+        calls.log.error("unexpected error in \(providerName): \(words)", metadata: metadata)
     }
 
     /// Returns an id that is unique in a log and has no other meaning.

@@ -87,7 +87,7 @@ extension PluginInstance {
             for error in answer.errors ?? [] { calls.log.warning("\(providerName): \(error)") }
             schemas.manifest = manifest
         } catch {
-            calls.log.warning("\(providerName) does not describe itself: \(error)")
+            calls.log.warning("\(providerName) did not report its schemas: \(error)")
         }
         return manifest
     }

@@ -21,7 +21,7 @@ public enum RenamedName {
         for object in objects {
             for key in object.objectValue?.keys ?? [] {
                 if let current = current(of: key) {
-                    return "\(what) has the member \(key), which is called \(current) now"
+                    return "\(what) has the member \(key), which is now called \(current)"
                 }
             }
         }

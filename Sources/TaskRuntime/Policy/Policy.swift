@@ -36,17 +36,17 @@ public struct PolicyDecision: Sendable, Equatable {
         case .trusted: "default: local sessions of root and the daemon's user may do everything that no rule denies"
         case .isPublic: "default: root, the daemon's user and the group \(Policy.groupName) may use what is public"
         case .plugin: "default: plugins may do everything that no rule denies"
-        case .own: "default: a session's own namespace is its own"
+        case .own: "default: a session may use its own namespace"
         case .notInGroup(let uid):
-            "default: it is public to root, uid \(uid) and the group \(Policy.groupName), and no rule allows it to others"
-        case .nothing(let uid): "default: no rule allows it, and only root and uid \(uid) need none"
+            "default: it is public for root, uid \(uid) and the group \(Policy.groupName); no rule allows it for others"
+        case .nothing(let uid): "default: no rule allows it, and only root and uid \(uid) need no rule"
         case .notLocal(let uid):
             """
             default: no rule with the condition origin allows it, and only local sessions of root and uid \(uid) need \
             none
             """
         case .localOnly(let rule):
-            "default: \(rule.summary) has no condition origin, so that it allows to local sessions only"
+            "default: \(rule.summary) has no condition origin, so it allows only local sessions"
         }
     }
 

@@ -28,7 +28,7 @@ extension Router {
         }
         guard let json = try? JSON(parsing: text), let error = BridgeError(json: json) else {
             return BridgeError(
-                .replyInvalid, "the provider answered with an error that is no object with code and message")
+                .replyInvalid, "the provider answered with an error that is not an object with code and message")
         }
         return error
     }

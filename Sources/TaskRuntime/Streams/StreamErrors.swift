@@ -3,13 +3,13 @@ import BridgeJSON
 extension BridgeError {
     static var streamNotFound: BridgeError {
         BridgeError(
-            .streamNotFound, "there is no such stream, or it is not this caller's; a stream that is over is forgotten")
+            .streamNotFound, "there is no such stream, or it is not this caller's; a stream that has ended is removed")
     }
 
     static var noStreamBytes: BridgeError {
         BridgeError(
             .streamInvalid,
-            "the option base64 is missing or is no base 64 with padding (RFC 4648); the stream has ended")
+            "the option base64 is missing or is not base 64 with padding (RFC 4648); the stream has ended")
     }
 
     /// The error if the caller requested one side and has the other one.
@@ -69,12 +69,13 @@ extension StreamFailure {
                 isTransient: true)
         case .begun:
             BridgeError(
-                .streamInvalid, "this side has used its end already: bridge.stream.attach comes before all else")
+                .streamInvalid, "this side has already used its end: bridge.stream.attach must be its first call")
         case .attached:
             BridgeError(.streamInvalid, "the writer's end is a pipe: its bytes do not go in messages")
         case .uncounted:
             BridgeError(
-                .streamInvalid, "the option bytes is missing: a writer whose end is a pipe counts what it writes")
+                .streamInvalid,
+                "the option bytes is missing: a writer whose end is a pipe must send the number of bytes that it wrote")
         }
     }
 }

@@ -11,7 +11,7 @@ final class StreamTimers {
 
     /// The error for a stream whose other end is not taken.
     static let unclaimed = BridgeError(
-        .streamUnclaimed, "nobody took the other end of the stream within \(claimTime.components.seconds) seconds")
+        .streamUnclaimed, "the other end of the stream was not used within \(claimTime.components.seconds) seconds")
 
     private let clock: any RuntimeClock
     private let alarm: Alarm

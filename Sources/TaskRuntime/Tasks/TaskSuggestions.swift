@@ -29,7 +29,7 @@ final class TaskSuggestions {
         }
         return BridgeError(
             .taskNotFound,
-            "there is no task \(shown)" + (question.isEmpty ? "; bridge.tasks lists those that there are" : question))
+            "there is no task \(shown)" + (question.isEmpty ? "; bridge.tasks lists the tasks" : question))
     }
 
     /// The maximum rate of suggestions for each user, and for all plugins together. A search costs more than the rest

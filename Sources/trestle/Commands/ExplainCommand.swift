@@ -40,7 +40,7 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("Groups, by number, in place of those that the user is in.", valueName: "gid"))
     var group: [UInt32] = []
 
-    @Option(help: ArgumentHelp("What the session speaks for."))
+    @Option(help: ArgumentHelp("The origin that the session represents."))
     var origin: String?
 
     @Option(help: ArgumentHelp("The account that is logged in to the session."))

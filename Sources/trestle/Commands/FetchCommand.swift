@@ -10,7 +10,8 @@ struct FetchCommand: BridgeCommand {
         discussion: """
             The daemon sends the request, by the rules of its plugin Fetch. The body goes to standard output. Status \
             and headers go to standard error, on a terminal or with --include; with --json they are the result of \
-            http.fetch in one line. A response is a success, whatever its status; --fail changes that.
+            http.fetch in one line. The exit status is 0 for any status of \
+            the response, unless --fail is given.
 
             EXAMPLES
               trestle fetch https://example.org/
@@ -37,7 +38,7 @@ struct FetchCommand: BridgeCommand {
         help: "Ask for the head alone (HEAD), and write that to standard output.")
     var asksForHead = false
 
-    @Flag(name: .shortAndLong, help: "Show status and headers on standard error where that is no terminal, too.")
+    @Flag(name: .shortAndLong, help: "Show status and headers on standard error where that is not a terminal, too.")
     var include = false
 
     @Flag(help: "End with 1, and write no body, where the status is 400 or more.")

@@ -215,7 +215,7 @@ extension BridgeCommand {
             $0.withUnsafeBytes { hash.update($0) }
         }
         guard copy["sha256"] == .string(hash.finish()) else {
-            throw CopyFailure(description: "what came differs from the daemon's copy: its SHA-256 is another one")
+            throw CopyFailure(description: "the received copy differs from the daemon's: its SHA-256 does not match")
         }
     }
 }

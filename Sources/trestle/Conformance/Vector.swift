@@ -73,7 +73,7 @@ struct VectorReader {
     func read(_ bytes: [UInt8]) throws(VectorError) -> Vector {
         let json: JSON
         do { json = try JSON(parsing: bytes) } catch {
-            throw VectorError(description: "\(file): it is no JSON: \(error)")
+            throw VectorError(description: "\(file): it is not valid JSON: \(error)")
         }
         try allow(["rule", "see", "needs", "wire", "client"], in: json, "$")
         var wire: [(step: Vector.WireStep, connection: String)] = []
@@ -84,7 +84,7 @@ struct VectorReader {
         for (index, step) in try list(json["client"] ?? [], "$.client").enumerated() {
             client.append(try clientStep(step, "$.client[\(index)]"))
         }
-        guard !wire.isEmpty || !client.isEmpty else { throw fault("$", "it shows nothing: wire or client is missing") }
+        guard !wire.isEmpty || !client.isEmpty else { throw fault("$", "it has no steps: wire or client is missing") }
         let name = file.split(separator: "/").last.map { String($0.dropLast($0.hasSuffix(".json") ? 5 : 0)) } ?? file
         return Vector(
             name: name, rule: try string(json["rule"], "$.rule"), see: try string(json["see"], "$.see"),
@@ -99,7 +99,7 @@ struct VectorReader {
         try allow(kinds + ["connection"], in: step, path)
         let found = kinds.filter { step[$0] != nil }
         guard found.count == 1, let kind = found.first, let value = step[kind] else {
-            throw fault(path, "it is just one of \(kinds.joined(separator: ", "))")
+            throw fault(path, "it must have exactly one of \(kinds.joined(separator: ", "))")
         }
         switch kind {
         case "send": return .send(value)

@@ -34,7 +34,7 @@ struct WireRun {
         case .sendText(let text): try connection.send(Array(pattern.filled(text: text).utf8))
         case .sendBytes(let bytes): try connection.send(bytes)
         case .sendRepeated(let prefix, let unit, let count, let suffix):
-            guard let count = pattern.filled(count).int64Value else { return "the count \(count.text) is no number" }
+            guard let count = pattern.filled(count).int64Value else { return "the count \(count.text) is not a number" }
             let middle = repeated(pattern.filled(text: unit), max(0, count))
             try connection.send(
                 Array(pattern.filled(text: prefix).utf8) + middle + Array(pattern.filled(text: suffix).utf8))
@@ -64,7 +64,7 @@ struct WireRun {
         guard let line = try connection.line() else {
             return "the daemon closed the connection instead of \(expected.text)"
         }
-        guard let message = try? JSON(parsing: line) else { return "what came is no JSON: \(line)" }
+        guard let message = try? JSON(parsing: line) else { return "what came is not valid JSON: \(line)" }
         return pattern.misfit(message, expected).map { "\($0); the whole line: \(line)" }
     }
 

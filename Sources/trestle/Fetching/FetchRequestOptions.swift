@@ -92,7 +92,7 @@ struct FetchRequestOptions: ParsableArguments {
             do throws(JSONSyntaxError) {
                 _ = try JSON(parsing: dataJson)
             } catch {
-                throw ValidationError("--data-json: this is no JSON: \(error)")
+                throw ValidationError("--data-json: this is not valid JSON: \(error)")
             }
             // Unchanged.
             return ["text": .string(dataJson), "type": "application/json"]

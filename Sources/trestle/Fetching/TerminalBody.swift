@@ -14,7 +14,7 @@ enum TerminalBody {
         for try await bytes in reader {
             look(bytes)
             guard !bytes.contains(0) else {
-                throw UsageFailure("the body is no text: write it to a file with --output, or into a pipe")
+                throw UsageFailure("the body is not a text: write it to a file with --output, or into a pipe")
             }
             let all = rest + bytes
             let end = wholeCharacters(all)

@@ -34,7 +34,7 @@ final class OutputFile {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw UsageFailure("\(path) is no regular file; - writes to standard output")
+            throw UsageFailure("\(path) is not a regular file; - writes to standard output")
         }
         guard overwrites else { throw UsageFailure("\(path) exists; --force replaces it") }
     }

@@ -29,9 +29,9 @@ struct GeneratedTask: Sendable {
         options = names.take(type + "Options")
         result = names.take(type + "Result")
         optionTypes = SchemaShapes.declare(
-            description["options"] ?? true, as: options, note: "What \(name) takes.", &names)
+            description["options"] ?? true, as: options, note: "The options of \(name).", &names)
         resultTypes = SchemaShapes.declare(
-            description["result"] ?? true, as: result, note: "What \(name) answers.", &names)
+            description["result"] ?? true, as: result, note: "The result of \(name).", &names)
         if let schema = description["progress"], schema != .null {
             let progress = names.take(type + "Progress")
             self.progress = progress

@@ -13,7 +13,7 @@ enum CallArguments {
             guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else {
                 throw ValidationError(
                     arguments.count == 1 && (argument.hasPrefix("{") || argument.hasPrefix("["))
-                        ? "the options are no JSON: \(reason(argument))"
+                        ? "the options are not valid JSON: \(reason(argument))"
                         : "options are one JSON value or key=value pairs, and '\(argument)' is neither")
             }
             let path = argument[..<separator].split(separator: ".", omittingEmptySubsequences: false).map(String.init)

@@ -27,7 +27,7 @@ enum StandardInput {
         do throws(JSONSyntaxError) {
             return try JSON(parsing: bytes)
         } catch {
-            throw UsageFailure("standard input is no JSON: \(error)")
+            throw UsageFailure("standard input is not valid JSON: \(error)")
         }
     }
 }

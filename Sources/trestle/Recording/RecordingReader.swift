@@ -54,7 +54,7 @@ struct RecordingReader {
 
     private func header(_ line: JSON) throws(RecordingFault) {
         guard line["trestle"] == "recording" else {
-            throw fault(#"expected {"trestle":"recording",…}: this is no file that trestle record has written"#)
+            throw fault(#"expected {"trestle":"recording",…}: this is not a recording of trestle record"#)
         }
         guard line["version"]?.int64Value == Recording.version else {
             throw fault(
@@ -66,7 +66,7 @@ struct RecordingReader {
     // MARK: Lines
 
     private mutating func traffic(_ line: JSON) throws(RecordingFault) {
-        guard !recording.isWhole else { throw fault("expected nothing behind the line of the end") }
+        guard !recording.isWhole else { throw fault("expected nothing after the end line") }
         let kind = try text("kind", line)
         let offset = try count("offsetUs", line)
         guard offset >= self.offset else {

@@ -34,7 +34,7 @@ final class CommandTask {
     func answer(_ options: JSON, _ call: IncomingCall) async throws -> JSON {
         guard runningCount < Self.maximumRunning else {
             throw BridgeError(
-                .busy, "\(Self.maximumRunning) commands run for \(call.task), as many as may",
+                .busy, "\(Self.maximumRunning) commands run for \(call.task), the maximum",
                 data: ["started": false], isTransient: true, retryAfter: .seconds(1))
         }
         runningCount += 1
@@ -82,7 +82,7 @@ final class CommandTask {
         do throws(JSONSyntaxError) {
             return try JSON(parsing: outcome.output)
         } catch {
-            throw BridgeError(Self.failed, "what \(command[0]) wrote is no JSON: \(error)")
+            throw BridgeError(Self.failed, "what \(command[0]) wrote is not valid JSON: \(error)")
         }
     }
 

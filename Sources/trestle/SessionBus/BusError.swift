@@ -41,7 +41,7 @@ extension BusError: CustomStringConvertible {
         case .lost(let error): "the connection to the session bus was lost: \(error.reason)"
         case .closed: "the connection to the session bus was closed"
         case .refused(let name, let message): message.isEmpty ? name : "\(message) (\(name))"
-        case .message(let error): "a message on the session bus makes no sense: \(error)"
+        case .message(let error): "a message on the session bus is invalid: \(error)"
         }
     }
 }

@@ -6,10 +6,12 @@ struct TrafficChoice: ParsableArguments {
     @Option(help: ArgumentHelp("Only calls of this task; with * at its end, of all that begin so.", valueName: "name"))
     var task: String?
 
-    @Option(help: ArgumentHelp("Only what this session calls or hears.", valueName: "number"))
+    @Option(help: ArgumentHelp("Only the calls of this session, and the events that it receives.", valueName: "number"))
     var session: UInt64?
 
-    @Option(help: ArgumentHelp("Only what this user's sessions call or hear.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Only the calls of this user's sessions, and the events that they receive.", valueName: "number"))
     var uid: UInt32?
 
     /// The options of `bridge.monitor`.

@@ -24,7 +24,7 @@ extension Configuration {
         else { return nil }
         return ConfigurationProblem(
             source: section.file, position: section.position, key: "plugins.\(section.name)",
-            reason: "its requests go nowhere: \(obstacle); the drop-in trestle-network.conf opens the network")
+            reason: "its requests reach no network: \(obstacle); the drop-in trestle-network.conf opens the network")
     }
 
     /// A warning if a file excludes the plugins that are shipped with the daemon.
@@ -53,7 +53,7 @@ extension Configuration {
         let bound = Quantity.text(bytes: limits.messageBytes)
         return problem(
             with: "limits.event_queue_bytes",
-            "an event may be as long as a message (\(bound)); one that is longer than this queue never reaches a "
-                + "session that is behind with its reading")
+            "an event may be as long as a message (\(bound)); one that is longer than this queue is lost for a "
+                + "session with unread events")
     }
 }

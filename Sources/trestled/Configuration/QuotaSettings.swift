@@ -41,9 +41,9 @@ extension Configuration {
             "quotas.uid_queued_bytes", .bytes(in: 64 * kibibyte...1_024 * 1_024 * mebibyte), \.quotas.user.queuedBytes,
             .reload,
             """
-            What the daemon holds for one uid: answers and events that are not read yet, lines without an end, \
-            options of calls in flight. Beyond it, answers and calls of size become busy, and who has unread answers \
-            is not read.
+            The bytes that the daemon holds for one uid: answers and events that are not read yet, lines without an \
+            end, options of calls in flight. Beyond it, large answers and calls become busy, and requests of sessions \
+            with unread answers are not read.
             """),
         Declaration(
             "quotas.uid_subscriptions", .count("patterns", in: 1...10_000_000), \.quotas.user.subscriptions, .reload,
@@ -56,8 +56,8 @@ extension Configuration {
             "Streams of one uid's sessions that are not over."),
         Declaration(
             "quotas.trusted_factor", .count("times", in: 1...1_000_000), \.quotas.trustedFactor, .reload,
-            "How many times as much local sessions of root and of the daemon's own user may take of what is bounded "
-                + "for a uid."
+            "The factor by which the quotas of a uid are multiplied for local sessions of root and of the daemon's own "
+                + "user."
         ),
         Declaration(
             "quotas.queued_bytes", .bytes(in: mebibyte...1_024 * 1_024 * mebibyte), \.quotas.queuedBytes, .reload,

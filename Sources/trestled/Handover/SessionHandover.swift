@@ -110,8 +110,8 @@ struct SessionHandover {
         for lost in runtime.restore(table.providers) {
             log.warning(
                 """
-                session \(lost.session) no longer provides the task \(lost.task): another session provides it, or it is \
-                gone
+                session \(lost.session) no longer provides the task \(lost.task): another session provides it, or the \
+                task does not exist any more
                 """
             )
         }

@@ -34,7 +34,7 @@ enum StateDirectory {
         case S_IFDIR: break
         case S_IFLNK:
             throw refusal(path, "it is a symbolic link; name the directory that it leads to with --state-dir")
-        default: throw refusal(path, "it is no directory; move it away, or choose another path with --state-dir")
+        default: throw refusal(path, "it is not a directory; move it away, or choose another path with --state-dir")
         }
         guard status.st_uid == geteuid() else { throw foreign(path, status) }
     }

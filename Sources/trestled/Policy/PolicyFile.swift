@@ -60,7 +60,8 @@ struct PolicyFile {
             guard let verb = PolicyVerb(rawValue: text) else {
                 let hint = Suggestion.hint(for: text, among: PolicyVerb.allCases.map(\.rawValue))
                 problem(
-                    position, "\(path).\(entry.key)", "\(TOMLText.quoted(text)) is nothing that can be allowed\(hint)")
+                    position, "\(path).\(entry.key)",
+                    "\(TOMLText.quoted(text)) is not a right that can be allowed\(hint)")
                 continue
             }
             verbs.append(verb)
@@ -90,7 +91,7 @@ struct PolicyFile {
     private mutating func names(_ value: TOMLValue, _ path: String) -> [PolicyName] {
         texts(value, path).compactMap { text, position in
             if let name = PolicyName(text) { return name }
-            problem(position, path, "\(TOMLText.quoted(text)) is no name: a * may only be its last character")
+            problem(position, path, "\(TOMLText.quoted(text)) is not a name: a * may only be its last character")
             return nil
         }
     }
@@ -102,11 +103,12 @@ struct PolicyFile {
                 let origins = try OriginPattern(text)
                 if !origins.isBelowSingleLabel { return PolicyName(origins) }
                 problem(
-                    position, path, "\(TOMLText.quoted(text)) covers the domains of strangers: name a domain below it")
+                    position, path,
+                    "\(TOMLText.quoted(text)) also covers the domains of other owners: name a domain below it")
             } catch {
                 problem(
                     position, path,
-                    "\(TOMLText.quoted(text)) is no origin, such as https://api.example or https://*.example.org: "
+                    "\(TOMLText.quoted(text)) is not an origin, such as https://api.example or https://*.example.org: "
                         + error.description)
             }
             return nil

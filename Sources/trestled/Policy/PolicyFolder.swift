@@ -29,7 +29,8 @@ struct PolicyRules: Sendable, Equatable {
         for name in try Self.names(in: folder, isNamed: isNamed) {
             let path = "\(folder)/\(name)"
             do throws(FileTrust.Doubt) { try FileTrust.check(path) } catch {
-                problems.append(ConfigurationProblem(source: path, reason: "it gives rights, and \(error)"))
+                problems.append(
+                    ConfigurationProblem(source: path, reason: "it grants rights and must be protected: \(error)"))
                 continue
             }
             do throws(TOMLError) {

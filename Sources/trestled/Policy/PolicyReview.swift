@@ -46,8 +46,8 @@ struct PolicyReview {
         }
         guard !strange.isEmpty else { return nil }
         return """
-            nobody but root and the daemon's user may speak for \(strange.map(\.text).joined(separator: ", ")): a rule \
-            allow = "origin" with these names says who else may
+            only root and the daemon's user may represent \(strange.map(\.text).joined(separator: ", ")): add a rule \
+            allow = "origin" with these names for other users
             """
     }
 
@@ -61,8 +61,8 @@ struct PolicyReview {
         guard !strange.isEmpty else { return nil }
         let names = strange.map(\.text).joined(separator: ", ")
         return """
-            the rule allows to local sessions only; its users may also speak for \(names), and no rule with the \
-            condition origin allows the like to those. Where local sessions are meant, origin = "local" says so
+            the rule allows only local sessions; its users may also represent \(names), and no rule with the \
+            condition origin allows the same to these origins. If local sessions are meant, write origin = "local"
             """
     }
 
@@ -143,7 +143,7 @@ struct PolicyReview {
                     source: "\(rule.file):\(rule.line)",
                     reason: """
                         \(name.text) does not cover \(meant.joined(separator: ", ")), whose permission is \
-                        \(Policy.administration): a rule that allows these has that name in full
+                        \(Policy.administration): a rule that allows these must contain that name in full
                         """)
             }
         }

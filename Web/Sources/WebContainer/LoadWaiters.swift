@@ -16,7 +16,7 @@ extension LoadProblem: CustomStringConvertible {
     /// The problem, for a person who knows the address.
     public var description: String {
         switch self {
-        case .denied(let uri, let rule): "\(uri) is not shown; that is what \(rule) says"
+        case .denied(let uri, let rule): "\(uri) is not shown: the rule \(rule) forbids it"
         case .failed(_, let message), .package(_, _, let message): message
         case .cancelled: "another load took its place"
         case .gone: "the page's process has ended, or the page was closed"

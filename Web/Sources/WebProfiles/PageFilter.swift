@@ -42,7 +42,7 @@ public struct PageFilter: Sendable, Hashable, Codable {
 
     /// The problem of the filter; `nil` for none.
     public var problem: String? {
-        if (action == .hide) != (selector != nil) { return "hide needs a selector, and nothing else has one" }
+        if (action == .hide) != (selector != nil) { return "hide needs a selector, and no other action may have one" }
         if types?.isEmpty == true || domains?.isEmpty == true { return "an empty list matches nothing; leave it out" }
         return nil
     }

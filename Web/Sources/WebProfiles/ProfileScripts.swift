@@ -6,7 +6,7 @@ extension ProfileValue where Value == PageScript {
     static var pageScript: ProfileValue {
         ProfileValue(
             expected: """
-                a table with a file, and at will at = "start" or "end", frames = "top" or "all", world = "page" or \
+                a table with a file, and optionally at = "start" or "end", frames = "top" or "all", world = "page" or \
                 "isolated", and origins
                 """,
             read: { $0.table.flatMap { script($0) } }, write: { _ in nil })
@@ -77,7 +77,7 @@ extension Profile {
             throw ScriptDoubt(reason: "the scripts have more than \(PageScript.maximumBytes) bytes together")
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw ScriptDoubt(reason: "it is no text: it must be UTF-8 without zero bytes")
+            throw ScriptDoubt(reason: "it is not a text: it must be UTF-8 without zero bytes")
         }
         return text
     }

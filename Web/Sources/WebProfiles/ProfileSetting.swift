@@ -67,7 +67,7 @@ struct ProfileSetting: Sendable {
                 "Who answers alert, confirm and prompt: daemon, by the task Alert, or none."),
             ProfileSetting(
                 "dialects", .list(of: .choice), \.dialects,
-                "What pages with the bridge find besides WebBridge: the calls of other bridges.",
+                "The dialects of other bridges that pages with the bridge can use besides WebBridge.",
                 example: "[\"messageHandlers\", \"webViewJavascriptBridge\", \"capacitor\", \"cordova\", \"url\"]"),
             ProfileSetting(
                 "url_schemes", .list(of: .text), \.urlSchemes,
@@ -89,7 +89,7 @@ struct ProfileSetting: Sendable {
                 example: "[{ action = \"block\", url = \"^https?://ads\\\\.example/\", types = [\"script\"] }]"),
             ProfileSetting(
                 "packages.keys", .list(of: .packageKey), \.packageKeys,
-                "Whose offline packages are used: the public keys that sign them.", example: "[]"),
+                "The public keys whose signed offline packages are used.", example: "[]"),
             ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
             ProfileSetting(
                 "window.kiosk", .truth, \.isKiosk, "Whether windows have the whole screen, and no decoration."),
@@ -101,7 +101,7 @@ struct ProfileSetting: Sendable {
                 "storage.persistent", .truth, \.isPersistent, "Whether cookies and storage outlive the process."),
             ProfileSetting(
                 "storage.cookies", .choice, \.cookies,
-                "Whose the cookies of pages are: own, sync, those of the daemon's plugin Cookies, or none."
+                "Where pages keep cookies: own, in the container; sync, shared with the daemon's plugin Cookies; none."
             ),
             ProfileSetting(
                 "storage.reload_on_login", .list(of: .origin), \.reloadsOnLogin,
@@ -109,14 +109,16 @@ struct ProfileSetting: Sendable {
                 example: "[\"https://notes.example\"]"),
             ProfileSetting(
                 "recovery.reloads", .count(in: 0...100), \.reloads,
-                "How often a page that crashed is loaded again; then it is an error page."),
+                "How often a page that crashed is loaded again before the error page is shown."),
             ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),
             ProfileSetting(
-                "recovery.unresponsive", .duration, \.unresponsive, "After how much silence a page counts as hung."),
+                "recovery.unresponsive", .duration, \.unresponsive,
+                "The time without a response after which a page counts as hung."),
             ProfileSetting(
                 "recovery.blank_check", .truth, \.isBlankChecked,
                 "Whether a page that shows nothing is loaded once more."),
-            ProfileSetting("navigation.timeout", .duration, \.loadTimeout, "How long a document may take to come."),
+            ProfileSetting(
+                "navigation.timeout", .duration, \.loadTimeout, "The maximum time until a document arrives."),
             ProfileSetting(
                 "navigation.responses", .list(of: .responsePattern), \.deniedResponses,
                 "The responses that are neither shown nor downloaded: content types and statuses, 64 at most.",

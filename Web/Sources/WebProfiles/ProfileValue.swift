@@ -71,7 +71,7 @@ extension ProfileValue where Value == PageOrigin {
     /// An origin.
     static var origin: ProfileValue {
         ProfileValue(
-            expected: "an origin such as https://notes.example, with nothing behind it",
+            expected: "an origin such as https://notes.example, without a path",
             read: { $0.string.flatMap { try? PageOrigin($0) } }, write: { quoted($0.text) })
     }
 }

@@ -85,7 +85,7 @@ public final class ControlPlane {
         try admit(call)
         if let own = page(of: call) {
             guard number == nil || number == own.number else {
-                throw BridgeError(.permissionDenied, "a page may call \(call.task) about itself alone")
+                throw BridgeError(.permissionDenied, "a page may call \(call.task) only for itself")
             }
             return own
         }

@@ -37,7 +37,7 @@ struct UserAgentOptions: Codable, Sendable {
 
 extension ControlPlane {
     func provideDocuments() async throws(BridgeError) {
-        try await provide("web.scripts.add", "Runs a script in documents to come.") {
+        try await provide("web.scripts.add", "Adds a script to future documents.") {
             (plane, options: ScriptOptions, call) in
             try plane.admit(call)
             let script = UserScript(
@@ -45,14 +45,14 @@ extension ControlPlane {
                 world: options.world == .isolated ? PageScripts.isolatedWorld : nil)
             return try plane.add(.script, script, options.origins)
         }
-        try await provide("web.styles.add", "Gives documents to come a style sheet.") {
+        try await provide("web.styles.add", "Adds a style sheet to future documents.") {
             (plane, options: StyleOptions, call) in
             try plane.admit(call)
             return try plane.add(
                 .style, UserScript(options.source, isForAllFrames: options.frames == .all), options.origins)
         }
         for (task, kind) in [("web.scripts", PageScripts.Kind.script), ("web.styles", .style)] {
-            try await provide("\(task).remove", "Removes what was added: documents to come do not have it.") {
+            try await provide("\(task).remove", "Removes additions: future documents do not have them.") {
                 (plane, options: ScriptRemovalOptions, call) in
                 try plane.admit(call)
                 return try plane.remove(options, kind)
@@ -122,7 +122,7 @@ extension ControlPlane {
             do throws(OriginRefusal) {
                 return try PageOrigin(text)
             } catch {
-                throw BridgeError(.optionsInvalid, "\(text) is no origin: \(error)", data: ["path": "$.origins"])
+                throw BridgeError(.optionsInvalid, "\(text) is not an origin: \(error)", data: ["path": "$.origins"])
             }
         }
     }

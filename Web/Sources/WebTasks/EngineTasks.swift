@@ -69,7 +69,7 @@ extension ControlPlane {
         try await provide("web.downloads.cancel", "Ends a download.") { (plane, options: DownloadOptions, call) in
             try plane.admit(call)
             guard plane.container.downloads?.cancel(options.download) == true else {
-                throw BridgeError("download.not_found", "no download \(options.download) goes on")
+                throw BridgeError("download.not_found", "the download \(options.download) is not running")
             }
             return [:] as JSON
         }
@@ -120,7 +120,7 @@ extension ControlPlane {
 
     private func remove(_ options: DataOptions) async throws -> JSON {
         guard options.names == nil || options.within == nil else {
-            throw BridgeError(.optionsInvalid, "the engine has `within` for all sites at once alone; leave one out")
+            throw BridgeError(.optionsInvalid, "`within` and names cannot be combined; leave one out")
         }
         try await engine { () async throws(EngineError) in
             try await self.container.removeData(
@@ -134,7 +134,7 @@ extension ControlPlane {
         do throws(EngineError) {
             return try await body()
         } catch {
-            throw BridgeError("engine.failed", "the engine could not do it: \(error)")
+            throw BridgeError("engine.failed", "the engine failed: \(error)")
         }
     }
 }

@@ -125,7 +125,7 @@ final class Assembly {
         let replica = CookieReplica(bridge, container.cookies, name: "web.\(command.profile ?? "default")")
         replica.onProblem = { [weak self] in
             guard self?.isFinishing == false else { return }
-            Complaint.write(["cookies are not kept equal to the daemon's: \($0.message) (\($0.code))"])
+            Complaint.write(["cookies are not synchronized with the daemon's: \($0.message) (\($0.code))"])
         }
         try await replica.start()
         self.replica = replica
@@ -139,7 +139,9 @@ final class Assembly {
             try await LoginReloads(bridge, container, profile.reloadsOnLogin).start()
         } catch {
             guard !isFinishing else { return }
-            command.complain(["storage.reload_on_login: no logins are heard of: \(error.message) (\(error.code))"])
+            command.complain([
+                "storage.reload_on_login: login events are not received: \(error.message) (\(error.code))"
+            ])
         }
     }
 
@@ -162,7 +164,7 @@ final class Assembly {
         Task {
             for await state in bridge.states {
                 guard case .waiting = state, access(socket, F_OK) != 0 else { continue }
-                command.complain(["the daemon is gone, and the profile requires it: \(socket) is not there"])
+                command.complain(["the daemon has stopped, and the profile requires it: \(socket) does not exist"])
                 return end(EX_TEMPFAIL)
             }
         }

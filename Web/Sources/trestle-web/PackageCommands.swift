@@ -36,7 +36,7 @@ struct PackageOptions: ParsableArguments {
     func library() throws -> PackageLibrary {
         var known = try keys.map { text in
             guard let key = PackageKey(text) else {
-                throw ValidationError("--key: this is no public key; trestle package key writes one to NAME.key.pub")
+                throw ValidationError("--key: this is not a public key; trestle package key writes one to NAME.key.pub")
             }
             return key
         }
@@ -59,7 +59,7 @@ struct PackageOptions: ParsableArguments {
 
 struct Install: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks a package, and puts it in the place of the version before.")
+        abstract: "Checks a package and installs it, in place of the previous version.")
     @OptionGroup var options: PackageOptions
     @Argument(help: "The package, as trestle package make writes it.")
     var file: String
@@ -73,7 +73,7 @@ struct Install: ParsableCommand {
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists packages: a line each, with the version, and the one before.")
+        abstract: "Lists packages: a line each, with the version and the previous one.")
     @OptionGroup var options: PackageOptions
 
     func run() throws {
@@ -100,7 +100,7 @@ struct Remove: ParsableCommand {
 
 struct RollBack: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rollback", abstract: "Goes back to the version before.")
+        commandName: "rollback", abstract: "Returns to the previous version.")
     @OptionGroup var options: PackageOptions
     @Argument(help: "The package's id.")
     var id: String

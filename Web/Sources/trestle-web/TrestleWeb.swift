@@ -56,7 +56,7 @@ struct TrestleWeb: ParsableCommand {
     var allowed: [String] = []
     @Option(help: ArgumentHelp("The size of windows, such as 1280x720.", valueName: "widthxheight"))
     var size: String?
-    @Option(help: ArgumentHelp("What follows the engine's own user agent.", valueName: "text"))
+    @Option(help: ArgumentHelp("A text that follows the engine's own user agent.", valueName: "text"))
     var userAgentAppend: String?
     @Option(
         name: .customLong("param"),
@@ -64,7 +64,8 @@ struct TrestleWeb: ParsableCommand {
     var parameters: [String] = []
     @Option(
         name: .customLong("param-in"),
-        help: ArgumentHelp("Where they get it: url, header, js, with commas between them.", valueName: "places"))
+        help: ArgumentHelp(
+            "Where pages get the values: a comma-separated list of url, header, js.", valueName: "places"))
     var places = "js"
     @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and ends.", valueName: "file"))
     var screenshot: String?
@@ -108,14 +109,14 @@ struct TrestleWeb: ParsableCommand {
         for text in parameters {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
             guard parts.count == 2, Parameters.isName(parts[0]), Parameters.isValue(parts[1]) else {
-                throw ValidationError("--param: \(text) is no NAME=VALUE; a name has letters, digits, - and _")
+                throw ValidationError("--param: \(text) is not a NAME=VALUE; a name has letters, digits, - and _")
             }
             given.values[parts[0]] = parts[1]
         }
         let names = places.split(separator: ",").map { String($0) }
         given.places = Set(names.compactMap { Parameters.Place(rawValue: $0) })
         guard given.places.count == names.count, !names.isEmpty else {
-            throw ValidationError("--param-in: \(places) is no list of url, header and js")
+            throw ValidationError("--param-in: \(places) is not a list of url, header and js")
         }
         return given
     }
@@ -138,7 +139,7 @@ struct TrestleWeb: ParsableCommand {
         if dev, combined.isKiosk { throw ValidationError("--dev is not for kiosks, and the profile is one") }
         if let size {
             guard let size = Profile.Size(size) else {
-                throw ValidationError("--size: \(size) is no size; write it as 1280x720")
+                throw ValidationError("--size: \(size) is not a size; write it as 1280x720")
             }
             combined.size = size
         }

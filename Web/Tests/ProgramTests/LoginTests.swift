@@ -55,7 +55,7 @@ struct LoginTests {
         let rules = { (_: [String]) in "[[rule]]\ndeny = \"subscribe\"\nnames = \"login.changed\"\n" }
         try await WebRun.with(rules: rules, plugins: ["Login"]) { run in
             try await run.startPage(profile: "[storage]\nreload_on_login = [\"\(run.server.origins[0])\"]\n")
-            #expect(run.errors.contains("trestle-web: storage.reload_on_login: no logins are heard of: "))
+            #expect(run.errors.contains("trestle-web: storage.reload_on_login: login events are not received: "))
         }
     }
 }

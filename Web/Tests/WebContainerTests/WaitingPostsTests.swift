@@ -21,7 +21,8 @@ import Testing
     }
 
     @Test(
-        "a page has room for a maximum of posts and bytes, whatever other pages have waiting") mutating func bounds() {
+        "a page has room for a maximum of posts and bytes, whatever other pages have waiting") mutating func bounds()
+    {
         for number in 0..<WaitingPosts<String>.maximumCount {
             #expect(!waiting.isFull(of: 1, for: 1))
             waiting.add("\(number)", of: 1, bytes: 1)

@@ -22,7 +22,7 @@ enum ByteText {
         guard text == nil, let bytes else {
             throw .unfit(
                 "\(path).\(name)Base64", expected: "base 64, and no \(name)",
-                got: text == nil ? "what is none" : "both")
+                got: text == nil ? "invalid base 64" : "both")
         }
         return bytes
     }
@@ -53,7 +53,7 @@ struct KeyText: Codable, Sendable {
         do throws(AddressRefusal) {
             return try Host(ascii: text)
         } catch {
-            throw .unfit(path, expected: "a host", got: "a string that is none")
+            throw .unfit(path, expected: "a host", got: "an invalid string")
         }
     }
 }

@@ -28,7 +28,7 @@ extension BridgeError {
     /// Returns the error for a cookie that the rules forbid.
     static func refused(_ refusal: CookieRefusal) -> BridgeError {
         BridgeError(
-            .cookieRefused, "the cookie is not taken: \(refusal.reason.sentence)",
+            .cookieRefused, "the cookie is refused: \(refusal.reason.sentence)",
             data: ["reason": .string(refusal.reason.name)])
     }
 

@@ -28,7 +28,7 @@ struct ProfileID: Hashable, Sendable {
         }
         guard let profile = ProfileName(name) else {
             throw .unfit(
-                "$.profile", expected: ProfileName.form, got: "a string of \(name.utf8.count) bytes that is none")
+                "$.profile", expected: ProfileName.form, got: "an invalid string of \(name.utf8.count) bytes")
         }
         self.init(uid: uid, profile)
     }

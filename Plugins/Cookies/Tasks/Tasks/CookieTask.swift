@@ -67,7 +67,7 @@ struct CookieVisitor: Sendable {
         do throws(AddressRefusal) {
             return try WebURL(text)
         } catch {
-            throw .unfit(path, expected: "a URL of http or https", got: "a string that is none")
+            throw .unfit(path, expected: "a URL of http or https", got: "an invalid string")
         }
     }
 }

@@ -178,7 +178,7 @@ struct RequestContext: Decodable, Sendable {
         do throws(AddressRefusal) {
             return try WebOrigin(international: text)
         } catch {
-            throw .unfit(path, expected: "an origin such as https://a.example", got: "a string that is none")
+            throw .unfit(path, expected: "an origin such as https://a.example", got: "an invalid string")
         }
     }
 }

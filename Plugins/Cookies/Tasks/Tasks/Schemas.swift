@@ -68,7 +68,7 @@ extension HeaderTask {
         Schemas.result(
             [
                 "header": Schemas.text("empty where no header is sent"),
-                "headerBase64": Schemas.text("in its place, where it is no UTF-8"),
+                "headerBase64": Schemas.text("instead of it, if it is not valid UTF-8"),
                 "names": Schemas.array(["type": "string"]),
             ], optional: ["header", "headerBase64"])
     }
@@ -161,7 +161,7 @@ enum Schemas {
     static func array(_ items: JSON) -> JSON { ["type": "array", "items": items] }
 
     private static let keyMembers: JSONObject = [
-        "name": text("absent where it is no UTF-8"), "nameBase64": text("the name, where it is no UTF-8"),
+        "name": text("absent if it is not valid UTF-8"), "nameBase64": text("the name, if it is not valid UTF-8"),
         "host": text("the host or domain"), "hostOnly": flag("whether it goes to the host alone"),
         "path": text("begins with /"), "partition": text("the top-level site of a Partitioned cookie"),
     ]
@@ -170,7 +170,7 @@ enum Schemas {
         var members = keyMembers
         let others: JSONObject = [
             "value": text("absent of a HttpOnly cookie, unless the caller has the permission cookies.secrets"),
-            "valueBase64": text("the value, where it is no UTF-8"), "expires": seconds, "created": seconds,
+            "valueBase64": text("the value, if it is not valid UTF-8"), "expires": seconds, "created": seconds,
             "accessed": seconds, "secure": flag("only over secure connections"),
             "httpOnly": flag("not seen by scripts"), "sameSite": sameSite,
             "sourceSecure": flag("whether a secure connection brought it"),

@@ -66,7 +66,7 @@ struct StreamedImport: Sendable {
         guard added.problems.count <= Self.maximumProblems else {
             throw .unfit(
                 "$.stream", expected: "a file of the format \(format.rawValue)",
-                got: "more than \(Self.maximumProblems) lines that are no cookies which are taken")
+                got: "more than \(Self.maximumProblems) lines that are not accepted as cookies")
         }
         return added
     }

@@ -39,7 +39,7 @@ enum ContentCoding: String, Sendable, CaseIterable {
         }
     }
 
-    fileprivate func fault() -> BridgeError { .undecodable("the body is no valid \(rawValue)") }
+    fileprivate func fault() -> BridgeError { .undecodable("the body is not valid \(rawValue)") }
     fileprivate func lacksMemory() -> BridgeError {
         BridgeError(.internal, "there is no memory for a decoder of \(rawValue)")
     }

@@ -89,7 +89,7 @@ final class ContentDecoder {
     /// - Throws: `http.decoding`, if a coding is incomplete.
     func finish() throws(BridgeError) {
         for stage in stages where stage.hasBegun && !stage.coding.isComplete {
-            throw .undecodable("the body ends before its coding does")
+            throw .undecodable("the encoded body is truncated")
         }
     }
 }

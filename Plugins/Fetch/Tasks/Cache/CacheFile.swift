@@ -21,7 +21,8 @@ struct CacheFile: Sendable {
         do {
             return try openOnce()
         } catch  where Self.isDamage(error) {
-            onDamage("the cache in \(path) cannot be read and is begun anew; the old file is \(aside): \(error)")
+            onDamage(
+                "the cache in \(path) cannot be read and is replaced by a new one; the old file is \(aside): \(error)")
             setAside()
             return try openOnce()
         }

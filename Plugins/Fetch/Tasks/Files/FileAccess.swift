@@ -21,8 +21,8 @@ struct FileAccess: Sendable {
     ///   - option: The path of the option that contains the file's path.
     /// - Throws: `permission.denied`, `options.invalid`. The disk is not accessed.
     func place(_ path: String, option: String, for caller: Caller) throws(BridgeError) -> FilePlace {
-        guard caller.origin == "local" else { throw .noFiles("a session that speaks for an origin uses no files") }
-        guard owner != 0 else { throw .noFiles("the daemon runs as root, and uses no files of callers") }
+        guard caller.origin == "local" else { throw .noFiles("a session that represents an origin may not use files") }
+        guard owner != 0 else { throw .noFiles("the daemon runs as root, and does not use files of callers") }
         guard caller.uid == owner else {
             throw .noFiles("the daemon runs as uid \(owner), and uses files for this user alone")
         }

@@ -99,7 +99,7 @@ final class SavedFile: Sendable {
     private static func check(_ place: FilePlace, in folder: FolderHandle, _ replaces: Bool) throws(BridgeError) {
         guard let mode = folder.mode(of: place.name) else { return }
         guard mode & S_IFMT == S_IFREG else {
-            throw .file(.kind, place.path, "there is something that is no regular file")
+            throw .file(.kind, place.path, "there is something that is not a regular file")
         }
         guard replaces else { throw .file(.exists, place.path, "the file exists; the option replace replaces it") }
     }

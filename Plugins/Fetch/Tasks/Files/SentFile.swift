@@ -43,7 +43,7 @@ final class SentFile: Sendable {
         self.place = place
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .file(.kind, place.path, "it is no regular file")
+            throw .file(.kind, place.path, "it is not a regular file")
         }
         byteCount = Int(status.st_size)
     }

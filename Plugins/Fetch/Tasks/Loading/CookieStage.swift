@@ -53,7 +53,7 @@ struct CookieStage: HopStage {
         }
         var hop = hop
         if let header = try await header(cookies), !hop.headers.append(name: "Cookie", value: header) {
-            throw BridgeError(.internal, "the cookies for \(hop.url.host) are no header field")
+            throw BridgeError(.internal, "the cookies for \(hop.url.host) are not a header field")
         }
         let response = try await next.load(hop, context)
         let clears = response.mayClearSiteData(hop) && ClearSiteData(response.head.headers).clearsCookies

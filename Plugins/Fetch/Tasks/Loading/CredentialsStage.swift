@@ -63,7 +63,7 @@ struct CredentialsStage: HopStage {
             return .init(user: user, password: password)
         } catch {
             if error.code == .callCancelled { throw error }
-            context.call.log.debug("nobody answers \(Self.task): \(error.code)")
+            context.call.log.debug("\(Self.task) was not answered: \(error.code)")
             return nil
         }
     }

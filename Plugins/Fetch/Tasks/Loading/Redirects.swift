@@ -22,12 +22,14 @@ enum Redirects {
     {
         let locations = Set(head.headers.values(named: "Location"))
         guard let location = locations.first, locations.count == 1, let bytes = FieldText.encode(location) else {
-            throw .brokenProtocol("the server redirects to two places")
+            throw .brokenProtocol("the server sent several redirect targets, or an invalid one")
         }
         let target: WebURL
         do throws(AddressRefusal) { target = try url.redirected(to: bytes) } catch {
-            if error.reason == .scheme { throw .refused(.scheme, "the redirect leads elsewhere: \(error)", host: nil) }
-            throw .brokenProtocol("the server redirects to something that is no URL: \(error)")
+            if error.reason == .scheme {
+                throw .refused(.scheme, "the redirect leads to another scheme than http or https: \(error)", host: nil)
+            }
+            throw .brokenProtocol("the server redirects to something that is not a URL: \(error)")
         }
         guard url.scheme == .http || target.scheme == .https || settings.allowsDowngrade else {
             throw .refused(

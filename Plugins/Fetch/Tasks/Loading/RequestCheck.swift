@@ -33,7 +33,7 @@ struct RequestCheck {
         let upper = text.uppercased()
         guard HeaderField.isName(text), text.utf8.count <= maximumMethodBytes, !forbiddenMethods.contains(upper) else {
             throw JSONMismatch(
-                path: "$.method", expected: "a method, such as GET", got: "one that is none, or may not be used")
+                path: "$.method", expected: "a method, such as GET", got: "an invalid or forbidden one")
         }
         return normalized.contains(upper) ? upper : text
     }

@@ -50,12 +50,12 @@ final class Replay: Sendable {
             }
         }
         guard let entries = (try? JSON(parsing: bytes))?["log"]?["entries"]?.arrayValue else {
-            throw .invalidRecording(folder.name, "it is no HAR")
+            throw .invalidRecording(folder.name, "it is not a HAR")
         }
         var responses: [Key: [Response]] = [:]
         for entry in entries {
             guard let (key, response) = Self.response(entry) else {
-                throw .invalidRecording(folder.name, "it has an entry that is none")
+                throw .invalidRecording(folder.name, "it has an invalid entry")
             }
             responses[key, default: []].append(response)
         }

@@ -61,7 +61,7 @@ final class ReplayRoom: Sendable {
         let folder = try RecordingFolder(name, in: parent)
         if let running = recording(of: user) {
             throw BridgeError(
-                .busy, "the recording \(running.folder.name) goes on; end it first", data: ["started": false])
+                .busy, "the recording \(running.folder.name) is running; end it first", data: ["started": false])
         }
         let recording = try await run(of: user) { () throws(BridgeError) in
             if folder.exists {
@@ -108,7 +108,7 @@ final class ReplayRoom: Sendable {
     func remove(_ name: String, of user: UInt32) async throws(BridgeError) {
         let folder = try folder(name, of: user)
         guard recording(of: user)?.folder.name != name else {
-            throw BridgeError(.busy, "the recording \(name) goes on; end it first", data: ["started": false])
+            throw BridgeError(.busy, "the recording \(name) is running; end it first", data: ["started": false])
         }
         try await run(of: user) { () throws(BridgeError) in
             guard folder.exists else { throw .noRecording(name) }

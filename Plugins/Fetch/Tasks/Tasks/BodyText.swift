@@ -40,11 +40,11 @@ struct BodyText: Sendable {
     func value(_ form: FetchOptions.Form) throws(BridgeError) -> JSON {
         switch form {
         case .json:
-            guard let json else { throw .undecodable("the body is no JSON") }
+            guard let json else { throw .undecodable("the body is not valid JSON") }
             return ["json": json]
         case .text:
             guard let text = text() else {
-                throw .undecodable("the body is no text in the charset \(charset ?? "utf-8"); see the option as")
+                throw .undecodable("the body is not a text in the charset \(charset ?? "utf-8"); see the option as")
             }
             return text
         case .base64: return base64

@@ -21,7 +21,7 @@ extension CacheTask {
         }
         if let site = filter.site {
             guard selection.site == nil || selection.site == site else {
-                throw BridgeError(.permissionDenied, "a page sees its own site's part of the cache alone")
+                throw BridgeError(.permissionDenied, "a page can use only its own site's part of the cache")
             }
             selection.site = site
         }
@@ -93,7 +93,7 @@ struct CacheFilter: Decodable, Sendable {
     static func schema(_ more: [String: JSON] = [:]) -> JSON {
         var properties: JSONObject = [
             "profile": ["type": "string", "description": "the profile of cookies; without it, all profiles"],
-            "site": ["type": "string", "description": "what the sessions speak for that fetched: local, or a site"],
+            "site": ["type": "string", "description": "the site of the sessions that fetched: local, or a site"],
             "url": ["type": "string"],
             "origins": ["type": "array", "items": ["type": "string"], "maxItems": .number(JSONNumber(maximumOrigins))],
             "since": ["type": "integer", "description": "stored then or later, in seconds since 1970"],

@@ -127,7 +127,7 @@ struct FetchOptions: Decodable, Sendable {
             "as": schema(of: Form.self, "auto"),
             "maxBytes": [
                 "type": "integer", "minimum": 0, "maximum": .number(JSONNumber(FetchSettings.bodyRange.upperBound)),
-                "description": "how long the body may be, as it comes and decoded",
+                "description": "the maximum length of the body, both as received and decoded",
             ],
             "connectMs": [
                 "type": "integer", "minimum": 1, "description": "milliseconds until the request can be sent",

@@ -149,7 +149,7 @@ struct LoadOptions: Decodable, Sendable {
             "site": ["type": "string", "description": "the origin of the page"],
             "credentials": ["enum": .array(CookieUse.Credentials.allCases.map { .string($0.rawValue) })],
             "cache": CacheOptions.policySchema,
-            "properties": ["description": "what interceptors leave for those of the next hop"],
+            "properties": ["description": "properties for the interceptors of the next hop"],
         ],
         "required": ["url"],
         "additionalProperties": false,

@@ -138,7 +138,7 @@ enum PackageText {
             "id": ["type": "string"], "version": ["type": "string"], "base": ["type": "string"],
             "network": ["type": "string"], "files": ["type": "integer"], "bytes": ["type": "integer"],
             "key": ["type": "string", "description": "the key that signed it"],
-            "previous": ["type": "string", "description": "the version that can be gone back to"],
+            "previous": ["type": "string", "description": "the previous version, for rollback"],
         ],
         "required": ["id", "version", "files", "bytes", "key"],
     ]

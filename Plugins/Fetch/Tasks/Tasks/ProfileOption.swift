@@ -6,7 +6,7 @@ extension ProfileName {
     init(option text: String) throws(JSONMismatch) {
         guard let name = ProfileName(text) else {
             throw JSONMismatch(
-                path: "$.profile", expected: Self.form, got: "a string of \(text.utf8.count) bytes that is none")
+                path: "$.profile", expected: Self.form, got: "an invalid string of \(text.utf8.count) bytes")
         }
         self = name
     }

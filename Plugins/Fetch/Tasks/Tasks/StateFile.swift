@@ -38,7 +38,7 @@ final class StateFile: Sendable {
         do {
             try await context.blocking { if let bytes = try Self.read(path) { try take(bytes) } }
         } catch {
-            context.log.warning("\(path) is begun anew: \(error)")
+            context.log.warning("\(path) is replaced by a new file: \(error)")
         }
     }
 

@@ -47,7 +47,7 @@ final class Network: Sendable {
     private func thread(of user: UInt32) throws(BridgeError) -> (NetworkThread, UInt64) {
         try state.withLock { state in
             Result { () throws(BridgeError) in
-                guard !state.isStopped else { throw BridgeError(.pluginUnavailable, "the plugin stops") }
+                guard !state.isStopped else { throw BridgeError(.pluginUnavailable, "the plugin is stopping") }
                 state.lastNumber += 1
                 if let thread = state.threads[user] { return (thread, state.lastNumber) }
                 guard state.running < Self.maximumThreads else {

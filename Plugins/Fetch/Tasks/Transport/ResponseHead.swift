@@ -77,7 +77,7 @@ struct HeaderReader {
             return nil
         }
         guard let field = HeaderField(line: text), head != nil else {
-            throw .brokenProtocol("the server sent a line that is no header field")
+            throw .brokenProtocol("the server sent a line that is not a header field")
         }
         head?.headers.append(field)
         return nil
@@ -115,7 +115,7 @@ struct HeaderReader {
     private static func check(_ headers: HeaderList) throws(BridgeError) {
         let lengths = headers.members(named: "Content-Length")
         guard lengths.allSatisfy({ $0 == lengths[0] && Int64($0).map { $0 >= 0 } ?? false }) else {
-            throw .brokenProtocol("the server sent a Content-Length that is no number, or two")
+            throw .brokenProtocol("the server sent a Content-Length that is not a number, or two")
         }
         guard headers.members(named: "Transfer-Encoding").allSatisfy({ $0.lowercased() == "chunked" }) else {
             throw .brokenProtocol("the server sent a transfer coding other than chunked")

@@ -10,7 +10,7 @@ extension Transfer {
         let host = request.url.host.text
         switch result {
         case CURLE_COULDNT_RESOLVE_HOST: return unreached(.httpDNS, "the name \(host) cannot be resolved")
-        case CURLE_COULDNT_CONNECT: return unreached(.httpConnect, "\(host) takes no connection")
+        case CURLE_COULDNT_CONNECT: return unreached(.httpConnect, "\(host) does not accept a connection")
         case CURLE_OPERATION_TIMEDOUT: return timeout()
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
             return tls("protocol", "no TLS session can be made with \(host)")
@@ -23,7 +23,7 @@ extension Transfer {
         // CURLE_BAD_FUNCTION_ARGUMENT: a header line without a colon before its first CR.
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
             CURLE_BAD_FUNCTION_ARGUMENT:
-            return .brokenProtocol("the server's response is no valid HTTP")
+            return .brokenProtocol("the server's response is not valid HTTP")
         case CURLE_SEND_FAIL_REWIND: return .bodyUsed
         // libcurl's own limit for a line, which is above the limit for all lines here.
         case CURLE_OUT_OF_MEMORY where hasStarted && pipeline == nil:
@@ -73,7 +73,8 @@ extension Transfer {
         // The result is 1 until the name was compared.
         case 0, 1, 62, 64: return tls("name", "the certificate of \(host) is for another name")
         default:
-            let text = "the certificate of \(host) is from nobody who is trusted; the setting ca_file names authorities"
+            let text =
+                "the certificate of \(host) is not from a trusted authority; the setting ca_file names authorities"
             return tls("issuer", text)
         }
     }

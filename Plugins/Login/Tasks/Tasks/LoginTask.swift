@@ -59,7 +59,9 @@ struct LoginTask: BridgeTask {
         } catch {
             // No client will receive the new token.
             if isNew {
-                service.database.revokeSoon(grant.tokenHash) { call.log.warning("an unused token was kept: \($0)") }
+                service.database.revokeSoon(grant.tokenHash) {
+                    call.log.warning("an unused token could not be revoked: \($0)")
+                }
             }
             throw error
         }

@@ -24,7 +24,7 @@ struct SecretOptions {
             throw JSONMismatch(
                 path: "$.user",
                 expected: "a user name: 1 to \(UserName.maximumBytes) bytes, no control characters, no white space "
-                    + "at either end", got: "a string of \(text.utf8.count) bytes that is none")
+                    + "at either end", got: "an invalid string of \(text.utf8.count) bytes")
         }
         return name
     }

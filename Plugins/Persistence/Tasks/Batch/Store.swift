@@ -125,7 +125,7 @@ final class Store: Sendable {
             switch finding {
             case .sound: settings.log("the database \(settings.file.path) was checked and is sound")
             case .damaged(let error):
-                settings.log("\(error.message); no call is carried out until then")
+                settings.log("\(error.message); all calls are refused until then")
                 self?.note(.storeDamaged)
             case .unknown(let error): settings.log("\(error.message); the rest of it is checked at the next start")
             case .interrupted: break
@@ -271,7 +271,7 @@ final class Store: Sendable {
 extension BridgeError {
     fileprivate static var tooMuchWaits: BridgeError {
         BridgeError(
-            .busy, "too much of this session waits to be stored: wait for some answers first",
+            .busy, "too many bytes of this session wait for the store: wait for some answers first",
             data: ["started": false], isTransient: true, retryAfter: .milliseconds(100))
     }
 }

@@ -39,7 +39,7 @@ struct ExportReader {
         }
         throw BridgeError.unfitLine(
             lines.number + 1, expected: hasHeader ? "another record, or the last line with their number" : Self.header,
-            got: "the end: the file was cut")
+            got: "the end of the file: it is truncated")
     }
 
     private static let header = #"the first line of an export, {"trestle":"export","version":\#(ExportFormat.version)}"#

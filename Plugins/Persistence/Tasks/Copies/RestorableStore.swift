@@ -57,7 +57,8 @@ struct RestorableStore {
         guard finding == "ok" else { throw BridgeError.unfitFile("it is damaged (\(finding))") }
         guard try database.tableExists("grdb_migrations") else { throw notAStore }
         guard try !Schema.migrator.hasBeenSuperseded(database) else {
-            throw BridgeError.unfitFile("it was made by a newer version of this plugin, which alone can read it")
+            throw BridgeError.unfitFile(
+                "it was made by a newer version of this plugin, and only that version can read it")
         }
         guard let version = try Schema.migrator.appliedMigrations(database).last else { throw notAStore }
         let known = try DatabaseQueue()
@@ -68,7 +69,7 @@ struct RestorableStore {
         guard try Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else { throw contradiction }
     }
 
-    private static let notAStore = BridgeError.unfitFile("it is no store of Trestle's")
+    private static let notAStore = BridgeError.unfitFile("it is not a store of Trestle")
     private static let contradiction = BridgeError.unfitFile("its tables contradict one another")
 
     /// Returns the schema of a database, without SQLite's internal tables.
@@ -128,7 +129,7 @@ struct RestorableStore {
     private static func explained(_ error: any Error) -> BridgeError {
         if let error = error as? BridgeError { return error }
         switch (error as? DatabaseError)?.resultCode {
-        case .SQLITE_NOTADB: return .unfitFile("it is no database of SQLite's")
+        case .SQLITE_NOTADB: return .unfitFile("it is not an SQLite database")
         case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_CANTOPEN: return BridgeError(storage: error)
         case .SQLITE_INTERRUPT: return .cancelled
         case let code?: return .unfitFile("it is damaged (\(code))")

@@ -141,7 +141,7 @@ final class StoreCopies: Sendable {
             try file.seal()
             let length = try file.length()
             guard length == expected.bytes ?? length else {
-                throw BridgeError.unfitFile("\(length) bytes of it came, not \(expected.bytes ?? length)")
+                throw BridgeError.unfitFile("\(length) bytes of it were received, not \(expected.bytes ?? length)")
             }
             if let sha256 = expected.sha256?.lowercased(), sha256 != (try file.sha256(interruption)) {
                 throw BridgeError.unfitFile("it did not arrive as it was sent: its SHA-256 differs")
@@ -158,7 +158,7 @@ final class StoreCopies: Sendable {
         var length: Int64 = 0
         for try await part in bytes {
             length = try await parts.run { [length] in try file.write(part, at: length) }
-            if let most, length > most { throw BridgeError.unfitFile("more than \(most) bytes of it came") }
+            if let most, length > most { throw BridgeError.unfitFile("more than \(most) bytes of it were received") }
         }
     }
 

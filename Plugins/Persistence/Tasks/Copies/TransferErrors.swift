@@ -9,13 +9,14 @@ extension ErrorCode {
 extension BridgeError {
     static var tooManyTransfers: BridgeError {
         BridgeError(
-            .busy, "\(Limits.transfers) copies of the store travel already: wait until one of them has ended",
+            .busy,
+            "\(Limits.transfers) copies of the store are being transferred already: wait until one of them has ended",
             isTransient: true, retryAfter: .seconds(1))
     }
 
     /// The file of the copy is shorter than before, because another program has changed it.
     static var cutCopy: BridgeError {
-        BridgeError(.storageFailed, "the copy cannot be read: its file was cut")
+        BridgeError(.storageFailed, "the copy cannot be read: its file is truncated")
     }
 
     /// Creates the caller's error for a failure of the file system, without a path and without the system's message.

@@ -36,8 +36,8 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         "file": ["description": "The database's name in the state directory.", "default": .string(defaultFile)],
         "tombstones": [
             "description": """
-            Deletions that each namespace remembers for those who watch from an older version. A watcher that has \
-            missed more gets cursor.expired, and reads the tables again.
+            The number of deletions that each namespace keeps for watches from an older version. A watch that has \
+            missed more gets cursor.expired, and its client reads the tables again.
             """,
             "default": .number(JSONNumber(defaultTombstones)), "minimum": 0,
             "maximum": .number(JSONNumber(maximumTombstones)),

@@ -48,7 +48,7 @@ final class StoreConnection {
             try queue.close()
         } catch {
             // No data is lost: the log is read when the database is opened again.
-            log("the database was not closed tidily: \(BridgeError(storage: error).message)")
+            log("the database could not be closed: \(BridgeError(storage: error).message)")
         }
     }
 }

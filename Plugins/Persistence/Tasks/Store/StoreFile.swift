@@ -140,7 +140,7 @@ struct StoreFile: Sendable {
         // JSON.
         guard try database.tableExists("record") else { return }
         let key = try DatabaseValue.fetchOne(database, sql: "SELECT key FROM record WHERE NOT json_valid(body) LIMIT 1")
-        if key != nil { throw Damage(finding: "a record is no JSON") }
+        if key != nil { throw Damage(finding: "a record is not valid JSON") }
     }
 
     /// The damage that a check has found.
@@ -167,7 +167,7 @@ struct StoreFile: Sendable {
         case DurableDatabase.Refusal.newer:
             return BridgeError(
                 .storageFailed,
-                "the database \(path) was made by a newer version of this plugin, which alone can read it")
+                "the database \(path) was made by a newer version of this plugin, and only that version can read it")
         case let damage as Damage:
             return damaged(damage.finding)
         case let error as DatabaseError where Self.codesOfDamage.contains(error.resultCode):

@@ -105,7 +105,8 @@ extension Checking {
                 let other = elements[Int(slots[slot]) - 1]
                 if other.hash == hash, try SchemaValues.areEqual(element, of: tape, other.node, of: tape, &budget) {
                     return fail(
-                        "an element unlike all others", "\(tape.describe(element)), as at \(slots[slot] - 1)",
+                        "an element that differs from all others",
+                        "\(tape.describe(element)), equal to element \(slots[slot] - 1)",
                         at: .index(index))
                 }
                 slot = (slot + 1) & (slotCount - 1)

@@ -23,7 +23,7 @@ extension Checking {
         switch try countFitting(node, range, upTo: 2, known) {
         case 0: try failAmong(node, range)
         case 1: true
-        default: fail(node, "just one of: \(SchemaWords(graph).words(range))")
+        default: fail(node, "exactly one of: \(SchemaWords(graph).words(range))")
         }
     }
 

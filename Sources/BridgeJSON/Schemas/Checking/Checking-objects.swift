@@ -75,7 +75,8 @@ extension Checking {
             try budget.spend(SchemaValues.memberSteps + Int(name.count))
             if has(node, name) { continue }
             return fail(
-                "a value, because there is \(JSON.string(String(tape.string(key).unicodeScalars.prefix(64))).text)",
+                "a value, because of the member "
+                    + JSON.string(String(tape.string(key).unicodeScalars.prefix(64))).text,
                 "none", at: .key(graph.string(name)))
         }
         return dependents.schema == .none ? true : try fits(node, dependents.schema, known)

@@ -71,7 +71,7 @@ struct SchemaCompiler {
         }
     }
 
-    private static let tooMuchWork = "it takes too much work to read"
+    private static let tooMuchWork = "it takes too many steps to read"
 
     // MARK: Schemas
 
@@ -120,7 +120,7 @@ struct SchemaCompiler {
             start: UInt32(graph.rules.count), count: UInt32(rules.count))
         graph.rules += rules
         guard graph.byteCount <= Self.maximumBytes else {
-            throw failure(schema.path, "up to here it takes more than \(Self.maximumBytes) bytes of memory")
+            throw failure(schema.path, "the compiled schema takes more than \(Self.maximumBytes) bytes of memory")
         }
     }
 

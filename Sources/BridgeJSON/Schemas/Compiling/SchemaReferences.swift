@@ -148,7 +148,8 @@ extension SchemaCompiler {
                 guard let known = references.resource(uri) else {
                     throw failure(
                         reference.path,
-                        "only schemas of the same document can be referred to, and \(Self.shown(uri)) is no part of it")
+                        "only schemas of the same document can be referred to, and \(Self.shown(uri)) is not part of it"
+                    )
                 }
                 resource = known
             }

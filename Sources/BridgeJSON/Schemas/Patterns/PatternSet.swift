@@ -45,7 +45,7 @@ struct PatternSet {
 
     /// Reads the escape after a backslash. The caller handles `b` and `B`, which differ inside and outside of a class.
     static func readEscape(_ reader: inout PatternReader) throws(PatternError) -> Escape {
-        guard let scalar = reader.next() else { throw PatternError("a \\ ends it") }
+        guard let scalar = reader.next() else { throw PatternError("it ends with a \\") }
         switch scalar {
         case "d": return .set(PatternSet(#"\d"#))
         case "D": return .set(PatternSet(#"\D"#, weight: unicodeWeight))
@@ -86,7 +86,7 @@ struct PatternSet {
         default: throw PatternError("backreferences are not supported")
         }
         guard let code, let scalar = Unicode.Scalar(code) else {
-            throw PatternError("an escape \\\(kind) names no character")
+            throw PatternError("an escape \\\(kind) is not a character")
         }
         return scalar
     }
@@ -96,7 +96,7 @@ struct PatternSet {
         guard let unit = reader.hex(4) else { return nil }
         guard (0xD800...0xDBFF).contains(unit) else { return unit }
         guard reader.skip("\\"), reader.skip("u"), let low = reader.hex(4), (0xDC00...0xDFFF).contains(low) else {
-            throw PatternError("half a pair of surrogates is no character")
+            throw PatternError("a lone surrogate is not a character")
         }
         return 0x10000 + (unit & 0x3FF) << 10 + (low & 0x3FF)
     }

@@ -92,7 +92,7 @@ struct PatternTranslation {
             } else if !reader.skip(":") {
                 throw PatternError(
                     reader.isAt("=") || reader.isAt("!")
-                        ? "lookaheads are not supported" : "a group begins with (?, and neither : nor < follows")
+                        ? "lookaheads are not supported" : "(? must be followed by : or <")
             }
         }
         emit("(?:")

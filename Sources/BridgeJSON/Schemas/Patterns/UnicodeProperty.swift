@@ -2,7 +2,7 @@
 enum UnicodeProperty {
     /// Reads the name after `\p` or `\P`.
     static func read(_ reader: inout PatternReader, isNegated: Bool) throws(PatternError) -> PatternSet {
-        guard let name = reader.inBraces() else { throw PatternError("a name in braces is to follow \\p and \\P") }
+        guard let name = reader.inBraces() else { throw PatternError("a name in braces must follow \\p and \\P") }
         let sign = isNegated ? "P" : "p"
         if let value = value(of: ["Script", "sc"], in: name) {
             // RE2 would read a ^ as a negation.

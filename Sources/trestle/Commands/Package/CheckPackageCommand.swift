@@ -29,7 +29,7 @@ struct CheckPackageCommand: AsyncParsableCommand {
 
     func validate() throws {
         for text in key where PackageKey(text) == nil {
-            throw ValidationError("--key is no public key, such as ed25519:… in base 64")
+            throw ValidationError("--key is not a public key, such as ed25519:… in base 64")
         }
     }
 

@@ -10,12 +10,12 @@ struct CheckPluginCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Checks a plugin against the rules for plugins, in a daemon of its own.",
         discussion: """
-            Whether it loads, and refuses options that its schemas forbid; then, of each task that may be called: \
-            that a call has one answer, which fits its schema, and that the work ends when the call is cancelled or \
-            its deadline passes. At last that no second answer has come, up to a second later, that no call is left, \
-            that it stops while it works on a call, and that it starts again on what it left. A library is tried in a \
-            process of its own, and then in the daemon's; where --config is given, only where that says. What a call \
-            keeps from being checked, because it closes the session of its caller, is named.
+            The plugin must load, and refuse options that its schemas forbid. Each call of a task must have one \
+            answer, which fits its schema, and the work must end when the call is cancelled or its deadline passes. \
+            No second answer may come within a second, and no call may be left. The plugin must stop while it works \
+            on a call, and start again on the state that it left. A library is checked in a process of its own, and \
+            then in the daemon's; with --config, only where that file specifies. Checks that a call prevents, because \
+            it closes the session of its caller, are listed.
 
             A project's folder is built first, as `trestle plugin dev` builds it.
 

@@ -24,7 +24,7 @@ enum ProjectBuild {
         let process: ChildProcess
         do { process = try ChildProcess.spawn(options) } catch {
             guard error.code == ENOENT else { throw error }
-            throw ProjectFailure("\(command[0]) is not to be found: it builds the plugin, and must be on the PATH")
+            throw ProjectFailure("\(command[0]) was not found: it builds the plugin, and must be on the PATH")
         }
         let status = await withTaskCancellationHandler {
             await process.exitStatus()

@@ -27,7 +27,7 @@ struct CheckChoice: Sendable, Equatable {
                 calls[parts[0]] = .some(try JSON(parsing: text))
             } catch {
                 throw ValidationError(
-                    "the options for \(parts[0]) are no JSON (\(error)): write --call '\(parts[0])={\"key\": "
+                    "the options for \(parts[0]) are not valid JSON (\(error)): write --call '\(parts[0])={\"key\": "
                         + "\"value\"}'."
                 )
             }

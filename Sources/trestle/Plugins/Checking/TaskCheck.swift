@@ -49,7 +49,7 @@ struct TaskCheck {
         let schema = description["options"] ?? true
         let sampler: SampleOptions
         do throws(JSONSchemaError) { sampler = try SampleOptions(schema) } catch {
-            fail("options", "its schema of the options is no JSON Schema: \(error)")
+            fail("options", "its schema of the options is not a JSON Schema: \(error)")
             return nil
         }
         try await checkForbidden(sampler)
@@ -62,7 +62,9 @@ struct TaskCheck {
         if try await checkCancel(options) {
             try await checkDeadline(options)
         } else {
-            skip("deadline", "an answer is still owed to the call before: this one's cannot be distinguished from it")
+            skip(
+                "deadline",
+                "the previous call has not been answered yet: its answer cannot be distinguished from this one's")
         }
         try await daemon.hearDroppedAnswers(within: timeout)
         await awaitSurplus()
@@ -186,7 +188,7 @@ struct TaskCheck {
         }
         let checker: SampleOptions
         do throws(JSONSchemaError) { checker = try SampleOptions(schema) } catch {
-            return fail(what, "its schema is no JSON Schema: \(error)")
+            return fail(what, "its schema is not a JSON Schema: \(error)")
         }
         for value in values {
             if let misfit = checker.misfit(value) {
@@ -236,8 +238,8 @@ struct TaskCheck {
             }
             fail(
                 "cancel",
-                "its call was cancelled, and it had not answered \(HumanDuration.text(timeout)) later; an answer "
-                    + "nobody waits for says that the work has ended, and until then it counts as running")
+                "its call was cancelled, and it had not answered \(HumanDuration.text(timeout)) later; a "
+                    + "task must also answer a cancelled call: until then its work counts as running")
             return false
         }
     }

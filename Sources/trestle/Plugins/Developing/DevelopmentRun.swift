@@ -94,8 +94,8 @@ final class DevelopmentRun {
         case .leaveOut(let paths):
             let names = paths.map { $0.dropFirst($0.hasPrefix("\(project.folder)/") ? project.folder.count + 1 : 0) }
             announce(
-                "Not reloaded: \(PlainText.line(names.joined(separator: ", "))) is written by the plugin itself, it "
-                    + "seems, and reloads it no more. Better it writes into its state directory.")
+                "Not reloaded: \(PlainText.line(names.joined(separator: ", "))) seems to be written by "
+                    + "the plugin itself: its changes no longer reload the plugin. Write to the state directory.")
             return false
         }
     }

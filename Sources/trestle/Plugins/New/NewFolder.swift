@@ -40,7 +40,7 @@ enum NewFolder {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw UsageFailure("\(path) exists and is no folder: name another with --directory")
+            throw UsageFailure("\(path) exists and is not a folder: name another with --directory")
         }
         guard let stream = opendir(path) else { throw FileFailure(path, "cannot be read") }
         defer { closedir(stream) }

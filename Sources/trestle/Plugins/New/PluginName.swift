@@ -21,7 +21,7 @@ struct PluginName: Sendable, Equatable {
     init(_ text: String) throws(ValidationError) {
         let rule = "a plugin's name has letters a-z, digits, - and _, and begins with a letter, such as scanner"
         guard let first = text.utf8.first, Self.isLetter(first), text.utf8.allSatisfy(Self.isAllowed) else {
-            throw ValidationError("'\(PlainText.line(text))' is no name for a plugin: \(rule)")
+            throw ValidationError("'\(PlainText.line(text))' is not a name for a plugin: \(rule)")
         }
         guard text.utf8.count <= Self.maximumBytes else {
             throw ValidationError(

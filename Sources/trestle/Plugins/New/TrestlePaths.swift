@@ -55,7 +55,9 @@ struct TrestlePaths: Sendable, Equatable {
             }
         guard let needed, !Self.exists(needed.file) else { return }
         throw UsageFailure(
-            "\(needed.what) is not at \(needed.file): this trestle was taken out of its installation; install it whole")
+            "\(needed.what) is not at \(needed.file): this trestle is not part of a complete installation; "
+                + "install the whole package"
+        )
     }
 
     private static func declaration(of package: String) -> String {

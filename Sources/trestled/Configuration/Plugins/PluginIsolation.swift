@@ -82,7 +82,7 @@ enum PluginHostProgram {
         guard let program = paths.first(where: { access($0, X_OK) == 0 }) else {
             throw BridgeError(
                 .pluginUnavailable,
-                "it is to run in a process of its own, and \(name) is neither \(paths.joined(separator: " nor "))")
+                "it must run in a process of its own, and \(name) was not found at \(paths.joined(separator: " or "))")
         }
         guard let library = realpath(path, nil) else {
             throw BridgeError(.pluginUnavailable, "it cannot be read: \(String(cString: strerror(errno)))")
