@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// cache-suite.mjs [ID…]: the public suite cache-tests through http.fetch of a real daemon, as a private cache; all tests,
-// or these. It prints which are not passed. The suite waits in real time, a minute, and a loaded machine spoils some.
+// cache-suite.mjs [ID…]: runs the public suite cache-tests through http.fetch of a real daemon, as a private cache: all
+// tests, or the given ones. It prints the tests that fail. The suite waits in real time, for a minute, and some tests
+// fail on a loaded machine.
 //
-// TRESTLE_BIN names the folder with the daemon and its plugins (.build/debug), TRESTLE_SUITES the one with the suite
+// TRESTLE_BIN is the folder with the daemon and its plugins (.build/debug), TRESTLE_SUITES the one with the suite
 // (../shared/suites, then .build/suites; scripts/fetch-suites fetches it).
 
 import { spawn } from "node:child_process";
@@ -43,7 +44,7 @@ try {
     rmSync(directory, { recursive: true, force: true });
 }
 
-/** One request of the suite's by http.fetch. */
+/** Makes one request of the suite with http.fetch. */
 async function load(bridge, url, { method, headers, body, cache, redirect, signal }) {
     const options = { url, method, headers, cache, redirect, as: "base64" };
     if (body !== undefined) options.body = { text: body };

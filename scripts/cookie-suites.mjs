@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// cookie-suites.mjs [curl | wpt]: cookie tests of other projects through the plugin Cookies of a real daemon; both
-// suites, or this one. It prints each test that does not come out as expected, and the score.
+// cookie-suites.mjs [curl | wpt]: runs cookie tests of other projects through the plugin Cookies of a real daemon: both
+// suites, or the given one. It prints each test with an unexpected result, and the score.
 //
-// wpt: the tests of attributes in web-platform-tests, each a list of Set-Cookie values and the header Cookie that
-// follows. curl: the tests with the keyword cookies whose tool writes a file of cookies: the header Cookie of each
-// request, and the file at the end, without order.
+// wpt: the attribute tests of web-platform-tests, each a list of Set-Cookie values and the resulting header Cookie.
+// curl: the tests with the keyword cookies whose tool writes a file of cookies: the header Cookie of each request, and
+// the file at the end, without order.
 //
-// TRESTLE_BIN names the folder with the daemon and its plugins (.build/debug), TRESTLE_SUITES the one with the suites
+// TRESTLE_BIN is the folder with the daemon and its plugins (.build/debug), TRESTLE_SUITES the one with the suites
 // (../shared/suites, then .build/suites; scripts/fetch-suites fetches them).
 
 import { spawn } from "node:child_process";
@@ -66,7 +66,7 @@ async function runAttributes(cookies) {
     report("wpt", results);
 }
 
-/** The tests that a page makes by httpCookieTest; a page for browsers alone makes none. */
+/** The tests that a page defines with httpCookieTest; a page for browsers only defines none. */
 function attributeTests(page) {
     const tests = [];
     const httpCookieTest = (cookie, expected, name) => tests.push({ cookie, expected, name });
@@ -96,7 +96,7 @@ async function runCurl(cookies) {
     report("curl", results);
 }
 
-/** A test of the tool alone whose replies set cookies, and that checks a file of them; undefined for others. */
+/** A test of the curl tool whose replies set cookies, and that checks a cookie file; undefined for others. */
 function curlTest(text, number) {
     const source = expanded(text, number);
     const part = (name, within = source) => new RegExp(`<${name}( [^>]*)?>\n([^]*?)</${name}>`).exec(within)?.[2];
@@ -115,7 +115,7 @@ function curlTest(text, number) {
             cookie: /^Cookie: (.*)$/m.exec(head)?.[1] ?? "",
         };
     });
-    // A test that does not check its requests has those of its URLs.
+    // A test that does not check its requests has one request for each of its URLs.
     const all = requests.length > 0 ? requests : urls.map((url) => ({ url }));
     const lines = (url) => {
         // The last four digits of a path name the reply.
@@ -126,7 +126,7 @@ function curlTest(text, number) {
     return { given: part("file", client), file, requests: all.map((one) => ({ ...one, lines: lines(one.url) })) };
 }
 
-/** The text with the variables and conditions of curl's tests in place. */
+/** Expands the variables and conditions of curl's tests. */
 function expanded(text, number) {
     const values = { TESTNUMBER: number, HOSTIP: "127.0.0.1", HTTPPORT: "8990", HTTPSPORT: "8991", TAB: "\t", CR: "" };
     return text.replace(/\r/g, "")
@@ -152,7 +152,7 @@ async function curlDifference(test, cookies) {
     return [...difference, ...missing, ...stored.filter((row) => !expected.includes(row)).map((row) => `+ ${row}`)];
 }
 
-/** The cookies of a Netscape file. When one ends is not compared: the tests bound it by 400 days from now. */
+/** The cookies of a Netscape file. The expiry time is not compared: the tests limit it to 400 days from now. */
 function rows(text) {
     const lines = text.split("\n").filter((line) => line.includes("\t") && !/^#(?!HttpOnly_)/.test(line));
     return lines.map((line) => {
@@ -165,7 +165,7 @@ function rows(text) {
 
 // MARK: The daemon
 
-/** The cookies of the daemon, in which characters are bytes. */
+/** Wraps the daemon's cookies, in which characters are bytes. */
 function makeJar(bridge) {
     return {
         async clear() {

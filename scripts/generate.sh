@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# generate.sh: writes what is derived from the declarations of the settings, with the daemon that was built last.
+# generate.sh: writes the files that are derived from the declarations of the settings, with the last build of the
+# daemon.
 #
-#   etc/trestled.toml           the sample
-#   etc/trestled.schema.json    the JSON Schema
-#   docs/configuration.md       the tables between the two marks; the rest is written by hand
+#     etc/trestled.toml           the sample
+#     etc/trestled.schema.json    the JSON Schema
+#     docs/configuration.md       the tables between the two marks; the rest is written by hand
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trestled=${TRESTLED:-.build/debug/trestled}

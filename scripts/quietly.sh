@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# quietly.sh COMMAND…: runs a command of the Swift package manager and shows what it says that matters.
+# quietly.sh COMMAND…: runs a command of the Swift package manager and shows only the relevant output.
 #
-# Its progress goes on one line of a terminal, and nowhere else; the linker's warnings about other people's objects, and
-# those about flags of pkg-config that it does not pass on, are left out. The exit status is the command's.
+# Progress is shown on one line of a terminal, and not in other output. The linker's warnings about objects of other
+# projects, and those about flags of pkg-config that it does not pass on, are left out. The exit status is the
+# command's.
 set -uo pipefail
 
 filter() {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the release build's daemon in the foreground, on a socket and a state of its own, until Ctrl-C.
+# Runs the release build's daemon in the foreground, on a socket and a state directory of its own, until Ctrl-C.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/trestle-run}
 folder=${folder:-/tmp/trestle-run-$UID}
 [[ -d $folder ]] || mkdir -m 700 "$folder"
-# In /tmp somebody else may have made it first: what lies in there would be his.
+# In /tmp another user may have created it first, and would own the files in it.
 [[ -O $folder && ! -L $folder ]] || {
     echo "$folder belongs to somebody else: set XDG_RUNTIME_DIR to a folder of your own" >&2
     exit 1

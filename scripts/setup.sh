@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [COMMAND:PACKAGE | PACKAGE]…: makes sure that what the build and its tests need is there: Swift, some Debian
-# packages, and those that are named. Quick and silent when nothing is missing; safe to run at any time.
+# setup.sh [COMMAND:PACKAGE | PACKAGE]…: makes sure that the requirements of the build and its tests are installed:
+# Swift, some Debian packages, and the given ones. Quick and silent if nothing is missing; safe to run at any time.
 set -euo pipefail
 
 readonly swift_major=6 swift_minor=3
@@ -8,7 +8,8 @@ readonly libraries=(
     libuv1-dev libsqlite3-dev libsodium-dev libsystemd-dev libtomlplusplus-dev libre2-dev libpsl-dev libidn2-dev
     libcurl4-openssl-dev libbrotli-dev libzstd-dev zlib1g-dev
 )
-# Command and the package that brings it; any other package that does will do. What brings no command is named alone.
+# A command and the package that contains it; any other package with the command is accepted. A package without a
+# command is listed alone.
 readonly tools=(
     pkg-config:pkg-config socat:socat python3:python3 systemd-analyze:systemd patchelf:patchelf strip:binutils "$@"
 )
@@ -30,7 +31,7 @@ check_swift() {
         fail "Swift $swift_major.$swift_minor or later is needed, and this is $major.$minor ($(command -v swift)). $get"
 }
 
-# The names of the packages that are missing, one per line.
+# Prints the names of the missing packages, one per line.
 missing_packages() {
     local wanted
     for wanted in "${libraries[@]}" "${tools[@]}"; do
@@ -42,11 +43,11 @@ missing_packages() {
     done
 }
 
-# Installs packages with a command that makes root of us, or with none.
+# Installs packages as root, with the prefix command if there is one.
 install_packages() {
     local -a apt=("${become_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet -o DPkg::Lock::Timeout=120)
     echo "setup: installing $*"
-    # Stale lists may still do, and where they do not, the installation says so.
+    # Old lists may suffice; if they do not, the installation reports it.
     "${apt[@]}" update >/dev/null || echo 'setup: apt-get update failed; trying with the lists that are there' >&2
     "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints what swift format is to look at: those of our folders that there are.
+# Prints the folders that swift format checks, if they exist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

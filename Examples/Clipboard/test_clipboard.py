@@ -1,4 +1,4 @@
-"""The plugin in a daemon, that of the folder TRESTLE_BIN or of a build, on a virtual screen."""
+"""Tests of the plugin in a daemon, from the folder TRESTLE_BIN or from a build, on a virtual screen."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ import trestle_bridge  # noqa: E402
 from tests.support import TEST_TIMEOUT, Daemon, daemon_folder  # noqa: E402
 
 BUILD = REPOSITORY / ".build/examples"
-"""The examples in Swift share what they are built from."""
+"""The build folder of all examples in Swift, which share their dependencies."""
 
 
 class Screen:
-    """An X server of the test's own. It chooses a number that is free."""
+    """An X server of the test. It chooses a free display number."""
 
     def __init__(self) -> None:
         ours, theirs = os.pipe()
-        # Else it begins again, and refuses who comes meanwhile, whenever its last client has left.
+        # Without it, the server resets whenever its last client disconnects, and refuses connections meanwhile.
         flags = ["-noreset", "-screen", "0", "64x64x24", "-nolisten", "tcp"]
         self._process = subprocess.Popen(
             ["Xvfb", "-displayfd", str(theirs), *flags], pass_fds=[theirs],
@@ -49,7 +49,7 @@ class Screen:
         self._process.wait(TEST_TIMEOUT)
 
     def copy(self, data: bytes, selection: str = "clipboard", target: str = "UTF8_STRING") -> subprocess.Popen[bytes]:
-        """A user copies; what comes back keeps the selection."""
+        """Copies like a user; returns the process that keeps the selection."""
         arguments = ["-quiet", "-in", "-selection", selection, "-target", target]
         owner = subprocess.Popen(
             ["xclip", *arguments], env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -62,7 +62,7 @@ class Screen:
         return owner
 
     def paste(self, selection: str = "clipboard", target: str = "UTF8_STRING") -> bytes | None:
-        """What a user would paste; None: nothing."""
+        """Returns what a user would paste; None if there is nothing."""
         done = subprocess.run(
             ["xclip", "-out", "-selection", selection, "-target", target], env=self._environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=TEST_TIMEOUT,
@@ -70,7 +70,7 @@ class Screen:
         return done.stdout if done.returncode == 0 else None
 
     def start_pasting(self) -> subprocess.Popen[bytes]:
-        """A user who begins to paste."""
+        """Starts a program that pastes."""
         return subprocess.Popen(
             ["xclip", "-out", "-selection", "clipboard", "-target", "UTF8_STRING"], env=self._environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -89,7 +89,7 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 def xclips(display: str) -> list[int]:
-    """The processes of that name that keep a selection of the display, and those that ended and that no one waited
+    """Returns the xclip processes that keep a selection of the display, and those that have ended and were not waited
     for."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -173,7 +173,7 @@ class ClipboardTests(unittest.TestCase):
     def test_nothing_and_a_picture_are_told_apart(self) -> None:
         self.assertEqual(self.fails("clipboard.read").code, "clipboard.empty")
         self.copied(b"\x89PNG", "clipboard", "image/png")
-        # This owner gives its data in any form that it is asked for; what it says is no text.
+        # This owner provides its data in any form that is requested; its bytes are not text.
         error = self.fails("clipboard.read")
         self.assertEqual(error.code, "clipboard.not_text")
 
@@ -200,7 +200,7 @@ class ClipboardTests(unittest.TestCase):
             reader.kill()
             reader.wait(TEST_TIMEOUT)
         until(lambda: self.screen.paste() == b"x" * 200_000)
-        # In case that no reader was ended at such a moment.
+        # In case no reader was ended at such a moment.
         for pid in xclips(self.screen.name):
             os.kill(pid, signal.SIGTERM)
         until(lambda: self.screen.paste() == b"x" * 200_000)

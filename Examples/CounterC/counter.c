@@ -1,5 +1,5 @@
-/* A task plugin in C: a counter. It shows the whole of what the interface asks for: a manifest, the daemon's table
- * kept, and one answer to every call. Everything here runs on the daemon's loop thread, so nothing needs a lock. */
+/* A task plugin in C: a counter. It shows everything that the interface requires: a manifest, the daemon's table, which
+ * is stored, and one answer to every call. Everything here runs on the daemon's loop thread, so no lock is needed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void fail(trestle_call call, const char *code, const char *message) {
                                             .message = text(message), .retry_after_ns = -1});
 }
 
-/* The options of both tasks are one integer. They are JSON already; what is left is to see whether it is a number. */
+/* The options of both tasks are one integer. They are valid JSON already; this only checks that they are an integer. */
 static bool read_integer(trestle_bytes options, int64_t *number) {
     char digits[24], *end = digits;
     if (options.size >= sizeof digits) return false;
@@ -45,7 +45,7 @@ static void add(trestle_call call, int64_t by) {
         reply_number(call, total = sum);
 }
 
-/* Says every number on the way as progress, the last one as the result. */
+/* Reports every number up to the last as progress, and the last one as the result. */
 static void count(trestle_call call, int64_t to) {
     char digits[24];
     for (int64_t number = 1; number < to; number++) {

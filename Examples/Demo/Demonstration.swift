@@ -1,7 +1,7 @@
 import BridgeJSON
 import Glibc
 
-/// Sends messages, shows them and what comes back, and holds each answer against what was expected.
+/// Sends messages, prints them and their answers, and compares each answer with the expected one.
 final class Demonstration {
     private let path: String
     private let colours: Bool
@@ -42,13 +42,13 @@ final class Client {
         self.demonstration = demonstration
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     func send(_ line: String) throws {
         demonstration.show(name, "→", line, "36")
         try socket.send(line)
     }
 
-    /// Waits for the next message, which must be as expected.
+    /// Waits for the next message, which must be the expected one.
     @discardableResult
     func expect(_ what: String, _ isExpected: (JSON) -> Bool) throws -> JSON {
         guard let line = try socket.receive() else {
@@ -61,7 +61,7 @@ final class Client {
         return message
     }
 
-    /// Sends a call and waits for its result, which must be as expected.
+    /// Sends a call and waits for its result, which must be the expected one.
     @discardableResult
     func call(
         _ id: String, _ task: String, _ options: JSON, _ what: String, _ isExpected: (JSON) -> Bool
@@ -73,7 +73,7 @@ final class Client {
         return message["result"] ?? .null
     }
 
-    /// The daemon must have closed the connection.
+    /// Waits for the end of the connection, which the daemon must have closed.
     func expectEnd() throws {
         if let line = try socket.receive() {
             throw DemoFailure(description: "the connection should have ended, this came: \(line)")

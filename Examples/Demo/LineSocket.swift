@@ -1,17 +1,17 @@
 import BridgeJSON
 import Glibc
 
-/// Why the demonstration stopped, in a sentence.
+/// The reason why the demonstration stopped, as a sentence.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A client of the simplest kind: a Unix socket, a line out, a line in. Blocking, one thread.
+/// A minimal client: a Unix socket, one line a message. Blocking, one thread.
 final class LineSocket {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// How long an answer may take: far longer than any of them does.
+    /// The time limit of an answer: far longer than any answer takes.
     private static let timeoutMilliseconds: Int32 = 10_000
 
     init(path: String) throws(DemoFailure) {
@@ -41,7 +41,7 @@ final class LineSocket {
         }
     }
 
-    /// The next line; nil at the end of the stream.
+    /// Returns the next line; `nil` at the end of the stream.
     func receive() throws(DemoFailure) -> String? {
         while true {
             if let end = buffer.firstIndex(of: 0x0A) {

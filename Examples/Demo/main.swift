@@ -2,7 +2,7 @@
 //
 //     trestle-demo SOCKET
 //
-// Exits 0 only if each answer was as expected.
+// The exit status is 0 only if each answer is the expected one.
 import BridgeJSON
 import Glibc
 

@@ -1,4 +1,4 @@
-"""The worker, against a daemon's side that the test speaks, and as `trestle plugin check` sees it."""
+"""Tests of the worker, against the test's implementation of the daemon and with `trestle plugin check`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What README.md says, done: with the daemon and the command line of the folder TRESTLE_BIN, or of a build."""
+"""Executes the README.md, with the daemon and the command line of the folder TRESTLE_BIN, or of a build."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 REPOSITORY = FOLDER.parent.parent
-# The build of all examples' packages: what they share is built once.
+# The build of all examples' packages: their common dependencies are built once.
 BUILD = REPOSITORY / ".build/examples"
 sys.path.insert(0, str(REPOSITORY / "Clients/Python"))
 
@@ -26,7 +26,7 @@ PAGE = (FOLDER / "README.md").read_text("utf-8")
 
 
 def block(language: str) -> str:
-    """The page's block of code in a language."""
+    """Returns the page's code block in a language."""
     found = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     assert found is not None, language
     return found[1]

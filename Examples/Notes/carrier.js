@@ -1,8 +1,8 @@
-// What a container of a web view would bring: `window.webkit.messageHandlers.bridge`, here for a plain browser, over serve.mjs.
-// Messages go out as requests, one after the other, and come in as server-sent events.
+// The carrier that the container of a web view would provide, `window.webkit.messageHandlers.bridge`: here for a plain
+// browser, over serve.mjs. Messages are sent as requests, one after the other, and received as server-sent events.
 
 (() => {
-    // A real container has brought its own.
+    // A real container provides its own.
     if (globalThis.webkit?.messageHandlers?.bridge) return;
     const token = location.hash.slice(1);
     const pauseMs = 500;
@@ -18,7 +18,7 @@
             const body = waiting.splice(0).join("\n");
             const settings = { method: "POST", body, headers: { authorization: `Bearer ${token}` } };
             const isTaken = await fetch(`/send?connection=${to}`, settings).then(({ ok }) => ok, () => false);
-            // The events of a connection that is gone end, too.
+            // The events of a closed connection end, too.
             if (!isTaken) break;
         }
         isSending = false;
@@ -37,7 +37,8 @@
             setTimeout(open, pauseMs);
             if (!connection) return;
             connection = undefined;
-            // What was not sent is reported as lost; what the bridge posts from here on is for the next connection.
+            // Messages that were not sent are reported as lost. Messages that the bridge posts from here on are for the
+            // next connection.
             waiting = [];
             globalThis.WebBridge.container.sessionLost();
         };

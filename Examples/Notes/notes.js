@@ -1,13 +1,13 @@
-// The notes of a page, kept by the tasks of Persistence: what is shown, what is written, and how it stays the same as
-// what other pages have. It knows no document and no carrier, only a bridge: in Node as in a page.
+// The notes of a page, stored by the tasks of Persistence: reads, writes, and keeps them the same as on other pages. It
+// uses neither a document nor a carrier, only a bridge, so it runs in Node and in a page.
 
 const events = ["record.changed", "cursor.expired", "bridge.events_dropped"];
-/** For calls that do no harm when they are made twice: those below are made so that none does. */
+/** For calls that may be repeated without harm, as all calls below. */
 const again = { retry: "transient" };
-/** How long after the notes could not be read it is tried again. */
+/** The time until the next attempt after the notes could not be read. */
 const retryMs = 1000;
 
-/** Another program changed the note first. `theirs` is what it is now; undefined: it was deleted. */
+/** Another program changed the note first. `theirs` is the note now; undefined if it was deleted. */
 export class NoteConflict extends Error {
     constructor(theirs) {
         super(theirs ? "The note was changed elsewhere meanwhile." : "The note was deleted elsewhere meanwhile.");
@@ -18,14 +18,14 @@ export class NoteConflict extends Error {
 export class Notes {
     #bridge;
     #table;
-    /** Key → version and record; without a record: deleted, as of that version. */
+    /** Key → version and record; without a record if the note was deleted as of that version. */
     #known = new Map();
-    /** All changes up to this version of the store are known; undefined: none are. */
+    /** All changes up to this version of the store have been received; undefined if there is no such version. */
     #cursor = undefined;
     #isLive = false;
-    /** What has to be done, one after the other: so changes are taken in the order in which they were made. */
+    /** The pending steps, one after the other, so that changes are applied in their order. */
     #steps = Promise.resolve();
-    /** A change was missed: those after it are passed over until it has been caught up with. */
+    /** A change was missed: later changes are ignored until the notes have been read again. */
     #isBehind = true;
     #isCatchingUp = false;
     #changeListeners = new Set();
@@ -33,13 +33,13 @@ export class Notes {
     #endings = [];
     #retry = undefined;
 
-    /** @param bridge `WebBridge` in a page, or what `connect` resolved to */
+    /** @param bridge `WebBridge` in a page, or the bridge that `connect` resolved to */
     constructor(bridge, { table = "notes" } = {}) {
         this.#bridge = bridge;
         this.#table = table;
     }
 
-    /** Begins to follow the table. It goes on over every connection that the bridge makes. */
+    /** Begins to follow the table, over every connection that the bridge makes. */
     open() {
         this.#endings.push(
             this.#bridge.subscribe(events, (event) => this.#heard(event)),
@@ -55,7 +55,7 @@ export class Notes {
         for (const end of this.#endings.splice(0)) end();
     }
 
-    /** All notes, the oldest first: `{ key, version, text, created }`. */
+    /** Returns all notes, the oldest first: `{ key, version, text, created }`. */
     list() {
         return [...this.#known.keys()].map((key) => this.get(key)).filter((note) => note !== undefined)
             .sort((one, other) => one.created - other.created || (one.key < other.key ? -1 : 1));
@@ -66,29 +66,29 @@ export class Notes {
         return record && { key, version, text: String(record.text ?? ""), created: Number(record.created) || 0 };
     }
 
-    /** Whether what others change is known immediately. */
+    /** Whether changes by others are received immediately. */
     get isLive() {
         return this.#isLive;
     }
 
-    /** Reports each change of the list, or of `isLive`. Returns the function that ends it. */
+    /** Calls the listener at each change of the list or of `isLive`. Returns the function that removes it. */
     onChange(listener) {
         this.#changeListeners.add(listener);
         return () => this.#changeListeners.delete(listener);
     }
 
-    /** Reports why the notes cannot be followed. */
+    /** Calls the listener with each error that prevents following the notes. */
     onProblem(listener) {
         this.#problemListeners.add(listener);
         return () => this.#problemListeners.delete(listener);
     }
 
-    // Writing. Each resolves when the change is on disk.
+    // Writing. Each function resolves when the change is on disk.
 
-    /** Makes a note. Where another was deleted that is wanted all the same, it may have its key. */
+    /** Creates a note. A note that is kept after another page deleted it may use the same key again. */
     async add(text, key = newKey(), created = Date.now()) {
         const record = { text, created };
-        // The key is chosen here: where an answer was lost, and the call is made again, there are not two notes.
+        // The page chooses the key: if an answer was lost and the call is repeated, there is still one note.
         const { version } = await this.#call("create", { key, record }, again).catch((error) => {
             if (error.code !== "record.exists") throw error;
             return error.data;
@@ -97,7 +97,7 @@ export class Notes {
         return this.get(key);
     }
 
-    /** Changes the text of a note of which this version was seen. Throws NoteConflict where it has another by now. */
+    /** Changes the text of a note whose version was seen. Throws NoteConflict if it has another version now. */
     async edit(key, text, ifVersion) {
         const record = { ...this.#known.get(key)?.record, text };
         try {
@@ -105,13 +105,13 @@ export class Notes {
             this.#learn(key, version, record);
         } catch (error) {
             const theirs = await this.#afterConflict(key, error);
-            // It was this very change, whose answer was lost.
+            // If the text is the same, the conflict is this very change, whose answer was lost.
             if (theirs?.text !== text) throw new NoteConflict(theirs);
         }
         return this.get(key);
     }
 
-    /** Deletes a note of which this version was seen. Throws NoteConflict where it has another by now. */
+    /** Deletes a note whose version was seen. Throws NoteConflict if it has another version now. */
     async remove(key, ifVersion) {
         try {
             const { version } = await this.#call("delete", { key, ifVersion }, again);
@@ -122,7 +122,7 @@ export class Notes {
         }
     }
 
-    /** What a note is by now, where this error says that it is not what it was. */
+    /** Reads the note again if the error reports that it has changed. Returns the note now. */
     async #afterConflict(key, error) {
         if (error.code !== "record.conflict" && error.code !== "record.not_found") throw error;
         await this.#read(key);
@@ -133,15 +133,15 @@ export class Notes {
 
     #heard({ event, data }) {
         if (event === "bridge.events_dropped") {
-            // Without a count it is about a new session, which goes on from the last change that was taken.
+            // Without a count the event is about a new session, which continues after the last change that was applied.
             if (data.count !== null) this.#readAnew();
         } else if (data.table !== this.#table) return;
         else if (event === "cursor.expired") this.#readAnew();
-        // Those that come after one that was missed come again.
+        // Changes after a missed one are received again.
         else this.#then(() => this.#isBehind || this.#changed(data));
     }
 
-    /** The store was replaced by another, or this end was too slow and events were not sent. */
+    /** The store was replaced by another, or this client was too slow and events were dropped. */
     #readAnew() {
         this.#then(() => {
             this.#isBehind = true;
@@ -156,7 +156,7 @@ export class Notes {
         this.#cursor = Math.max(this.#cursor, version);
     }
 
-    /** Reads a note. One that no longer exists has an event of its own. */
+    /** Reads a note. The deletion of a note is reported by an event. */
     async #read(key) {
         try {
             const { version, record } = await this.#call("read", { key }, again);
@@ -167,7 +167,7 @@ export class Notes {
         }
     }
 
-    /** Once what came before is done. */
+    /** Catches up after the pending steps. */
     #catchUp() {
         if (this.#isCatchingUp) return;
         this.#isCatchingUp = true;
@@ -180,7 +180,8 @@ export class Notes {
         });
     }
 
-    /** Asks for the changes after the last one taken: they come as events, in order. False: the daemon does not know them. */
+    /** Requests the changes after the last one applied: they arrive as events, in order. False if the daemon does not
+       have them. */
     async #resume() {
         if (this.#cursor === undefined) return false;
         try {
@@ -192,7 +193,7 @@ export class Notes {
         }
     }
 
-    /** Reads the whole table. It is watched before: what is changed meanwhile comes as events, which wait their turn. */
+    /** Reads the whole table. It is watched first: changes meanwhile arrive as events, which wait their turn. */
     async #load() {
         const { version } = await this.#call("watch", {}, again);
         const found = new Map();
@@ -207,12 +208,12 @@ export class Notes {
         this.#notify();
     }
 
-    /** Does something after what is to be done already. */
+    /** Adds a step after the pending ones. */
     #then(step) {
         this.#steps = this.#steps.then(step).catch((error) => {
             this.#isBehind = true;
             this.#setLive(false);
-            // The next connection goes on from the last change that was taken.
+            // The next connection continues after the last change that was applied.
             if (error.code === "session.closed" && this.#bridge.state !== "open") return;
             this.#cursor = undefined;
             clearTimeout(this.#retry);
@@ -221,13 +222,13 @@ export class Notes {
         });
     }
 
-    // What is known.
+    // The stored notes.
 
     #versionOf(key) {
         return this.#known.get(key)?.version ?? 0;
     }
 
-    /** Answers and events overtake each other: of each note the newest version counts. */
+    /** Stores a note. Answers and events overtake each other, so the newest version of each note counts. */
     #learn(key, version, record) {
         const known = this.#versionOf(key);
         if (version < known || (version === known && record)) return;
@@ -250,7 +251,7 @@ export class Notes {
     }
 }
 
-/** What is wrong with a listener does not concern the others. */
+/** An error in a listener does not affect the others. */
 function inform(listeners, ...values) {
     for (const listener of listeners) {
         try {
@@ -261,7 +262,7 @@ function inform(listeners, ...values) {
     }
 }
 
-/** It need not be secret, only no other's. */
+/** The key need not be secret, only unique. */
 function newKey() {
     return Array.from({ length: 2 }, () => Math.random().toString(36).slice(2).padEnd(11, "0")).join("");
 }

@@ -1,8 +1,8 @@
-// The page: shows the notes, and hands on what is typed. All that it knows of the bridge is in notes.js.
+// The page: shows the notes, and passes on the typed text. All use of the bridge is in notes.js.
 
 import { NoteConflict, Notes } from "./notes.js";
 
-/** How long no one types before a note is saved. */
+/** The pause in typing after which a note is saved. */
 const pauseMs = 500;
 
 const notes = new Notes(globalThis.WebBridge);
@@ -12,10 +12,10 @@ const problem = document.querySelector("#problem");
 const items = new Map();
 let wasLive = false;
 
-/** One note on the page. What was typed stays until it is saved, whatever comes meanwhile. */
+/** One note on the page. Typed text stays until it is saved, whatever arrives meanwhile. */
 class Item {
     #key;
-    /** What the typing began from. */
+    /** The note on which the typing is based. */
     #seen;
     #isSaving = false;
     #timer = undefined;
@@ -39,7 +39,7 @@ class Item {
         return this.#text.value !== this.#seen.text || !this.#conflict.hidden;
     }
 
-    /** The note has changed; nothing, where it was deleted. Returns whether it is still to be shown. */
+    /** Updates the note; undefined if it was deleted. Returns whether the item must still be shown. */
     update(note) {
         if (!this.isUnsaved && note) this.#show(note);
         return note !== undefined || this.isUnsaved;
@@ -52,7 +52,7 @@ class Item {
         const text = this.#text.value;
         await this.#attempt(async () => this.#saved(await notes.edit(this.#key, text, this.#seen.version)));
         this.#isSaving = false;
-        // What was typed meanwhile.
+        // The text was changed meanwhile.
         if (this.#text.value !== text) this.save();
     }
 
@@ -77,12 +77,12 @@ class Item {
         show();
     }
 
-    /** What was typed is no longer wanted. */
+    /** Discards the typed text. */
     #giveUp() {
         this.#show({ ...this.#seen, text: this.#text.value });
     }
 
-    /** Which of the two it shall be. */
+    /** Asks the user which of the two versions to keep. */
     #ask({ message, theirs }) {
         const choose = (action) => async () => {
             this.#conflict.hidden = true;
@@ -106,7 +106,7 @@ class Item {
 
     #show(note) {
         this.#seen = note;
-        // Where it is the same already, the cursor stays where it is.
+        // If the text is the same already, the cursor keeps its position.
         if (this.#text.value !== note.text) this.#text.value = note.text;
         this.#mark();
     }
@@ -132,7 +132,7 @@ function showProblem(message) {
     problem.hidden = message === "";
 }
 
-/** Brings the page up to what is known. */
+/** Updates the page to the stored notes. */
 function show() {
     document.querySelector("#state").textContent = notes.isLive ? "live" : "not connected";
     for (const note of notes.list()) {
@@ -143,8 +143,8 @@ function show() {
         items.delete(key);
         item.element.remove();
     }
-    // Those that are at their place are left alone: moving one takes the focus away.
-    // Only once the table has been read: until then it is unknown.
+    // Items at their place are not moved: moving one would remove the focus. The page shows that there are no notes
+    // only once the table has been read.
     empty.hidden = !notes.isLive || items.size > 0;
     const order = notes.list().map(({ key }) => items.get(key).element);
     order.forEach((child, index) => {

@@ -1,6 +1,6 @@
-// serve.mjs: shows the page in a plain browser, to try it out. It serves the page, and opens one connection to the
-// daemon for each tab, which carries the tab's messages. It listens on the loopback address alone, and takes messages
-// only with the token; who has it, has the rights of the user who runs this.
+// serve.mjs: serves the page for a plain browser, to try it out. It opens one connection to the daemon for each tab,
+// which carries the tab's messages. It listens on the loopback address only, and accepts messages only with the token.
+// The holder of the token has the rights of the user that runs this program.
 //
 //   node serve.mjs --socket /run/user/1000/trestle/bridge.sock [--port 8091]
 
@@ -22,13 +22,13 @@ const files = {
     "/notes.js": ["notes.js", "text/javascript"],
     "/carrier.js": ["carrier.js", "text/javascript"],
 };
-/** More than the daemon takes as one message, so that it is the daemon that says so. */
+/** More than the daemon accepts as one message, so that the daemon reports the error. */
 const maxBody = 4 << 20;
 
 /**
  * Serves the page.
- * @param settings `socket`: the daemon's; `port`: 0 for one that is free; `scripts`: what else the page loads, name by path
- * @returns its address, and the function that ends it
+ * @param settings `socket`: the daemon's; `port`: 0 for a free one; `scripts`: further scripts, name by path
+ * @returns its address, and the function that stops it
  */
 export async function serve({ socket, port = 8091, scripts = {} }) {
     const token = randomBytes(24).toString("base64url");
@@ -44,7 +44,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
 
     async function answer(request, response) {
         const url = new URL(request.url, address);
-        // Another name for this machine is how a page of elsewhere would come here.
+        // A page of another site could come here under another name of this machine.
         if (`http://${request.headers.host}` !== address) refuse(response, 403);
         else if (url.pathname === "/events") await events(url, response);
         else if (url.pathname === "/send" && request.method === "POST") await send(request, url, response);
@@ -55,7 +55,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         if (!route) return refuse(response, 404);
         const [file, type] = route;
         let text = await readFile(new URL(file, import.meta.url), "utf8");
-        // The library first, then what carries for it, then its users.
+        // First the library, then its carrier, then its users.
         const extra = ["/carrier.js", ...Object.keys(scripts)].map((path) => `<script src="${path}"></script>`).join("\n");
         if (type === "text/html") text = text.replace('<script type="module"', `${extra}\n$&`);
         response.writeHead(200, {
@@ -65,7 +65,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         response.end(text);
     }
 
-    /** A connection for a tab, and what comes over it. Its end is the end of both. */
+    /** Opens a connection for a tab, and sends its messages to the tab. If either ends, both end. */
     async function events(url, response) {
         if (!isToken(url.searchParams.get("token"), token)) return refuse(response, 403);
         const connection = net.connect({ path: socket });
@@ -81,7 +81,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         const id = randomBytes(12).toString("base64url");
         connections.set(id, connection);
         response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-        // Before anything of the page's: whose session this is.
+        // Before any message of the page: the origin that the session represents.
         connection.write(`${JSON.stringify({ task: "bridge.hello", callbackId: id, options: { origin: address } })}\n`);
         response.write(`event: connection\ndata: ${id}\n\n`);
         const hello = `{"callbackId":"${id}"`;
@@ -89,8 +89,8 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
         connection.setEncoding("utf8").on("data", (text) => {
             const lines = (rest + text).split("\n");
             rest = lines.pop();
-            // The page did not ask for the hello. A carriage return can only be white space here, but ends a line
-            // there.
+            // The page did not request the hello, so its answer is dropped. A carriage return can only be white space
+            // in JSON, but ends a line in an event stream.
             const wanted = lines.filter((line) => !line.startsWith(hello))
                 .map((line) => `data: ${line.replaceAll("\r", " ")}\n\n`);
             if (wanted.length === 0 || response.write(wanted.join(""))) return;
@@ -116,7 +116,7 @@ export async function serve({ socket, port = 8091, scripts = {} }) {
             if (length > maxBody) return refuse(response, 413);
             pieces.push(piece);
         }
-        // A tab that writes faster than the daemon reads waits for its answer.
+        // The answer to a tab that writes faster than the daemon reads is delayed.
         connection.write(Buffer.concat([...pieces, Buffer.from("\n")]), (error) => {
             response.writeHead(error ? 410 : 204).end();
         });

@@ -1,5 +1,5 @@
-/* A task plugin in C that reads a stream and writes one: texts in ROT13, of any size. A piece is read, turned and
- * written before the next one is read, so that it holds one piece for each call, and a slow reader stops its writer.
+/* A task plugin in C that reads a stream and writes one: texts in ROT13, of any size. Each piece is read, converted and
+ * written before the next one is read. So the plugin holds one piece for each call, and a slow reader stops its writer.
  * All of it runs on the loop thread. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@ static trestle_bytes text(const char *string) {
     return (trestle_bytes){.data = string, .size = strlen(string)};
 }
 
-/* A text on its way, until both streams are over. */
+/* A text in transit, until both streams have ended. */
 typedef struct work {
     trestle_call call; /* 0: it has been answered, and the plugin holds the ends. */
     char from[64];     /* The stream that is read. */
-    char to[64];       /* The stream that is written; empty: none is, the letters are counted. */
+    char to[64];       /* The stream that is written; empty: none, the letters are counted. */
     uint64_t bytes, letters;
 } work;
 
@@ -104,7 +104,7 @@ static void made(void *context, const trestle_stream_answer *answer, const trest
         return free(work);
     }
     snprintf(work->to, sizeof work->to, "%.*s", (int)answer->name.size, answer->name.data);
-    /* The end is taken by the first use of the name, which has to be one for the call: the answer ends that. */
+    /* The first use of the name takes the end. It must be a use for the call, because the answer ends the call. */
     const trestle_stream_use from = use(work, work->from, got);
     host->stream_read(host, &from, answer->room < PIECE ? (size_t)answer->room : PIECE);
     char result[128];
@@ -130,7 +130,7 @@ static void call(void *context, const trestle_request *request) {
     work *work = calloc(1, sizeof *work);
     if (work == NULL) return fail(request->call, "rot13.memory", "there is no memory");
     work->call = request->call;
-    /* What is no name is none of a stream, and so is one that is too long. */
+    /* A value that is not a string, or is too long, cannot be the name of a stream. */
     if (!trestle_json_string(request->options, "text", work->from, sizeof work->from, NULL)) work->from[0] = '\0';
     if (request->number == 0) {
         const trestle_stream_use new = use(work, "", made);

@@ -1,4 +1,5 @@
-"""The plugin in a daemon: that of the folder TRESTLE_BIN, or of a build. In the daemon's process and in its own."""
+"""Tests of the plugin in a daemon from the folder TRESTLE_BIN, or from a build: in the daemon's process and in its
+own."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class Rot13Tests(unittest.TestCase):
         cls.plugins = plugins.name
 
     def bridges(self) -> list[trestle_bridge.Bridge]:
-        """A client of a daemon that runs the plugin in its process, and one of a daemon that does not."""
+        """Returns a client of a daemon that runs the plugin in its process, and one of a daemon that does not."""
         bridges = []
         for isolation in ("none", "process"):
             daemon = Daemon(Path(self.plugins), f'[plugins.rot13]\nisolation = "{isolation}"\n')

@@ -1,7 +1,7 @@
-/* A task plugin in C that reports how the machine is: memory, load, uptime, and how full a disk is.
+/* A task plugin in C that reports the state of the machine: memory, load, uptime, and the use of a disk.
  *
- * What the kernel has in memory is answered immediately, on the daemon's loop thread. A file system may take long, or
- * be on a server that is gone, so sysinfo.disk asks on a thread of `blocking`. */
+ * Values that the kernel has in memory are answered immediately, on the daemon's loop thread. A file system may be
+ * slow, or on a server that does not respond, so sysinfo.disk runs on a thread of `blocking`. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #include "trestle_json.h"
 
-/* The longest path that Linux takes, with the zero behind it. */
+/* The longest path that Linux accepts, with the terminating zero. */
 enum { PATH_BYTES = 4096 };
 
 static const trestle_host *host;
@@ -66,7 +66,7 @@ static void load(trestle_call call) {
     double loads[3];
     long hundredths[3];
     if (getloadavg(loads, 3) != 3) return fail(call, "sysinfo.unavailable", "the kernel reports no load");
-    /* As integers, since some locales write a decimal comma, and that is no JSON. */
+    /* As integers, because some locales write a decimal comma, which is not valid JSON. */
     for (int i = 0; i < 3; i++) hundredths[i] = (long)(loads[i] * 100 + 0.5);
     reply(call, "{\"one\":%ld.%02ld,\"five\":%ld.%02ld,\"fifteen\":%ld.%02ld,\"processors\":%ld}", hundredths[0] / 100,
           hundredths[0] % 100, hundredths[1] / 100, hundredths[1] % 100, hundredths[2] / 100, hundredths[2] % 100,
@@ -82,7 +82,7 @@ static void uptime(trestle_call call) {
     reply(call, "{\"seconds\":%lld,\"bootedAt\":%lld}", (long long)up.tv_sec, (long long)(now.tv_sec - up.tv_sec));
 }
 
-/* sysinfo.disk: what goes to the other thread and comes back. Owned by the thread that has it at the time. */
+/* sysinfo.disk: the data that goes to the other thread and back. Owned by the thread that currently holds it. */
 
 typedef struct disk_work {
     trestle_call call;
@@ -105,7 +105,7 @@ static void answer_disk(void *argument) {
     else if (work->error == EACCES)
         fail(work->call, "permission.denied", "The daemon's user may not look there.");
     else if (work->error != 0)
-        /* On the loop thread, where no other code uses strerror's buffer meanwhile. */
+        /* On the loop thread, where no other code uses strerror's buffer at the same time. */
         fail(work->call, "sysinfo.unavailable", strerror(work->error));
     else
         reply(work->call,
@@ -115,8 +115,8 @@ static void answer_disk(void *argument) {
     free(work);
 }
 
-/* Reads the path out of the options; false: it is none, or too long. One with a zero byte in it is refused: what stands
- * behind that would be passed over. */
+/* Reads the path from the options; false if there is none, or it is too long. A path with a zero byte is refused: the
+ * part after it would be ignored. */
 static bool read_path(trestle_bytes options, char path[static PATH_BYTES]) {
     return trestle_json_string(options, "path", path, PATH_BYTES, NULL) && path[0] == '/';
 }
@@ -132,7 +132,7 @@ static void disk(const trestle_request *request) {
     host->blocking(host, ask_disk, answer_disk, work);
 }
 
-/* The plugin. A call that is cancelled needs no care: each is answered soon, and the daemon drops unwanted answers. */
+/* The plugin. A cancelled call needs no handling: each call is answered soon, and the daemon drops unwanted answers. */
 
 static void attach(void *context, const trestle_host *table) {
     (void)context;

@@ -1,4 +1,4 @@
-"""The plugin in a daemon: that of the folder TRESTLE_BIN, or of a build."""
+"""Tests of the plugin in a daemon from the folder TRESTLE_BIN, or from a build."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SysinfoTests(unittest.TestCase):
 
     def test_paths_of_every_kind(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            # Two, three and four bytes of UTF-8, and all that JSON escapes.
+            # Characters of two, three and four bytes in UTF-8, and all characters that JSON escapes.
             strange = Path(folder) / 'weiß 弹 😀 "\\ \b\f\n\r\t \x01'
             strange.mkdir()
             self.assertIn("totalBytes", self.bridge.call("sysinfo.disk", {"path": str(strange)}))

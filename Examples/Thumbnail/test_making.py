@@ -1,4 +1,4 @@
-"""The plugin's functions, without a daemon."""
+"""Tests of the plugin's functions, without a daemon."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CancelTests(unittest.TestCase):
         call = asyncio.create_task(thumbnail.run_to_end(work))
         await asyncio.to_thread(begun.wait, TEST_TIMEOUT)
         call.cancel()
-        # What is due in the loop now comes before this.
+        # The callbacks that are due in the loop run before this continues.
         await asyncio.to_thread(lambda: None)
         self.assertFalse(call.done())
         may_end.set()
@@ -63,7 +63,7 @@ class ByteLimitTests(unittest.TestCase):
 
 
 class Chunks:
-    """A stream of these."""
+    """A stream of these chunks."""
 
     def __init__(self, chunks: list[bytes]) -> None:
         self.rest = chunks
@@ -78,7 +78,7 @@ class Chunks:
 
 
 class CancelledAt:
-    """A call whose result is no longer wanted from some step on."""
+    """A call that is cancelled from a certain step on."""
 
     def __init__(self, at: str) -> None:
         self.at = at

@@ -1,5 +1,5 @@
-"""The plugin, in a daemon, against a daemon's side that the tests speak, its functions alone, and as `trestle plugin
-check` sees it."""
+"""Tests of the plugin: in a daemon, against the test's implementation of the daemon, of its functions alone, and with
+`trestle plugin check`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def encoded(image: Image.Image, kind: str = "PNG", **settings: Any) -> bytes:
 
 
 def claiming(width: int, height: int) -> bytes:
-    """A PNG of a few bytes that says it is this large."""
+    """Returns a PNG of a few bytes whose header claims this size."""
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -54,12 +54,12 @@ def claiming(width: int, height: int) -> bytes:
 
 
 def noisy(width: int, height: int) -> Image.Image:
-    """A picture whose file is as large as its pixels."""
+    """Returns a picture whose file is as large as its pixels."""
     return Image.frombytes("RGB", (width, height), os.urandom(width * height * 3))
 
 
 def copied_to(plugins: Path) -> None:
-    """As the page has it: the package lies beside the plugin."""
+    """Installs the plugin as the README does: with the package beside it."""
     for file in FOLDER.glob("thumbnail.*"):
         shutil.copy(file, plugins)
     shutil.copytree(PACKAGE / "trestle_bridge", plugins / "trestle_bridge")
@@ -150,17 +150,17 @@ class DaemonTests(unittest.TestCase):
         self.assertEqual(self.fails(Stream(half())), "stream.closed")
 
     def test_a_call_that_ends_takes_its_reading_along(self) -> None:
-        # As many as there may be in parallel, whose streams then stand still.
+        # As many as may run in parallel, with streams that then stop.
         for _ in range(2):
             writer = self.bridge.make_stream()
             call = self.bridge.submit("thumbnail", {"photo": writer.name, "width": 10, "height": 10})
-            # More than the daemon or a pipe holds: it returns once the plugin reads.
+            # More than the daemon and a pipe buffer: the write returns once the plugin reads.
             writer.write(bytes(1 << 20))
             call.cancel()
             with self.assertRaises(BridgeError) as raised:
                 call.result(TEST_TIMEOUT)
             self.assertEqual(raised.exception.code, "call.cancelled")
-            # The plugin learns of it after the caller.
+            # The plugin receives the cancellation after the caller.
             with self.assertRaises(BridgeError) as raised:
                 while True:
                     writer.write(bytes(1 << 20))
@@ -172,7 +172,7 @@ class DaemonTests(unittest.TestCase):
         assert programs is not None
         photo, thumbnail_file = self.folder / "photo.jpg", self.folder / "thumbnail.jpg"
         photo.write_bytes(encoded(noisy(1600, 1200), "JPEG", quality=95))
-        # As the page has it.
+        # The command of the README.
         command = f"trestle --socket {self.daemon.path} call thumbnail photo=@photo.jpg width=128 height=128"
         environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
         done = subprocess.run(
@@ -192,13 +192,13 @@ class WireTests(unittest.TestCase):
         self.daemon.start()
 
     def answer(self, task: str, result: Any) -> Any:
-        """Answers a call of the plugin's; its options."""
+        """Answers a call of the plugin; returns its options."""
         call = self.daemon.next(task=task)
         self.daemon.send({"callbackId": call["callbackId"], "result": result})
         return call["options"]
 
     def start(self, photo: bytes, by_pipe: bool = False) -> int:
-        """Begins a call, and gives it the photo, in messages or by a pipe."""
+        """Starts a call, and sends it the photo, in messages or by a pipe."""
         options = {"photo": "stream:photo", "width": 10, "height": 10}
         call = self.daemon.start_call("thumbnail", options, progress=True)
         attach = self.daemon.next(task="bridge.stream.attach")
@@ -212,7 +212,7 @@ class WireTests(unittest.TestCase):
         return call
 
     def give_pipe(self, attach: Any, photo: bytes) -> None:
-        """The end of a pipe that holds the photo, which is not longer than a pipe is."""
+        """Sends the reading end of a pipe that holds the photo, which fits into the pipe."""
         reader, writer = os.pipe()
         os.write(writer, photo)
         os.close(writer)
@@ -238,7 +238,7 @@ class WireTests(unittest.TestCase):
             call = self.start(encoded(Image.new(mode, (80, 60))))
             about = self.answer("bridge.stream.new", {"stream": "stream:thumbnail", "room": 1 << 20})
             expected = {"thumbnail": "stream:thumbnail", "format": kind, "width": 10, "height": 8}
-            # Both ends number their calls from 1.
+            # Both sides number their calls from 1.
             self.assertEqual(self.daemon.next(callbackId=call, result=...)["result"], expected)
             written = base64.b64decode(self.answer("bridge.stream.write", {"room": 1 << 20})["base64"])
             self.assertEqual((about["type"], about["bytes"]), (f"image/{kind}", len(written)))
@@ -265,7 +265,7 @@ class CheckTests(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="trestle-thumbnail-") as name:
             plugins = Path(name)
             copied_to(plugins)
-            # The check holds no stream for a call, so this one answers that there is none.
+            # The check has no stream for a call, so this call fails with an error for that.
             options = '{"photo": "stream:00000000000000000000000000000000", "width": 100, "height": 50}'
             check = [
                 programs / "trestle", "plugin", "check", plugins / MANIFEST.name, "--call", f"thumbnail={options}",

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A plugin that makes thumbnails, with Pillow. Pictures come as streams and never as paths: the daemon's user may read
-files that a caller may not."""
+"""A plugin that makes thumbnails, with Pillow. It takes pictures as streams and never as paths: the daemon's user may
+read files that a caller may not."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ from PIL import Image, ImageOps
 from trestle_bridge import BridgeError, Plugin, Stream, aio
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
-"""What is read. Of the others that Pillow knows some run programs, and most have had fewer eyes on them."""
+"""The formats that are read. Of the others that Pillow supports, some run programs, and most have been reviewed
+less."""
 
 MAX_BYTES = 64 << 20
-"""Of a picture's file. A camera's picture has fewer, and a stream has no bound of its own."""
+"""The maximum size of a picture's file. A camera's picture is smaller, and a stream has no limit of its own."""
 
 MAX_PIXELS = 24_000_000
-"""A camera's picture. A file of some kilobytes may claim to be a thousand times larger, and would have its memory."""
+"""The maximum for a camera's picture. A file of some kilobytes may claim to be a thousand times larger, and would
+allocate that memory."""
 
 ORIENTATION = 0x0112
-"""The tag of EXIF that says how the camera was held; from 5 on, on its side."""
+"""The tag of EXIF that specifies how the camera was held; values from 5 on mean on its side."""
 
 plugin = Plugin()
 
-# Pillow warns of what is larger than it likes, and the bound here is smaller.
+# Pillow warns of pictures above a limit of its own; the limit here is smaller.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
 
 
 @plugin.task("thumbnail")
 async def thumbnail(options: Any, call: aio.PluginCall) -> Any:
-    """Makes a small picture of a large one. Its manifest says the rest."""
-    # Cancelled as a task, so that no stream that stands still outlasts its call and keeps the place of another.
+    """Makes a small picture of a large one. The manifest describes the rest."""
+    # A cancelled call cancels this task, so that a stalled stream does not outlast its call and occupy the slot of
+    # another.
     async with call.read_stream(options["photo"]) as photo:
         file = await read(photo)
     return await run_to_end(make_thumbnail, file, options, call)
 
 
 async def read(photo: aio.ByteReader) -> io.BytesIO:
-    """All of a picture's file, or a refusal before more than the limit is in memory."""
+    """Reads all of a picture's file, or raises an error before more than the limit is in memory."""
     file = io.BytesIO()
     async for data in photo:
         if file.tell() + len(data) > MAX_BYTES:
@@ -53,8 +56,8 @@ async def read(photo: aio.ByteReader) -> io.BytesIO:
 
 
 async def run_to_end(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Works on a thread, and waits for its end where the call is cancelled too: the daemon begins the next call once
-    this one is answered, and the limit of memory counts two."""
+    """Runs work on a thread, and waits for its end even if the call is cancelled. The daemon begins the next call once
+    this one is answered, and the memory limit is for two calls."""
     running = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
     try:
         return await asyncio.shield(running)
@@ -64,11 +67,12 @@ async def run_to_end(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def make_thumbnail(file: io.BytesIO, options: Any, call: aio.PluginCall) -> Any:
-    """The result, of the picture in a file."""
+    """Makes the thumbnail of the picture in a file; returns the result."""
     bounds = (options["width"], options["height"])
     image = open_image(file)
     call.report_progress({"step": "opened", "format": image.format, "width": image.width, "height": image.height})
-    # What can be decoded at half its size or less, is; which way up is not known yet.
+    # Pictures are decoded at reduced size if the format allows it, at least twice the bounds. The orientation is not
+    # known yet.
     image.draft("RGB", (max(bounds) * 2, max(bounds) * 2))
     decode(image)
     done(call, "decoded")
@@ -95,13 +99,13 @@ def make_thumbnail(file: io.BytesIO, options: Any, call: aio.PluginCall) -> Any:
 
 
 def open_image(file: io.BytesIO) -> Image.Image:
-    """Reads the head of a picture, and refuses what is none or too large."""
+    """Reads the header of a picture; raises an error if it is not a picture or too large."""
     try:
         image = Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError:
         raise too_many_pixels("far more") from None
     except Exception as error:
-        # Whatever a parser of hostile bytes may raise.
+        # A parser of hostile bytes may raise any exception.
         raise no_image(error) from None
     if image.width * image.height > MAX_PIXELS:
         raise too_many_pixels(f"{image.width} × {image.height}")
@@ -109,7 +113,7 @@ def open_image(file: io.BytesIO) -> Image.Image:
 
 
 def decode(image: Image.Image) -> None:
-    """Reads all of the picture: what takes time and memory."""
+    """Reads all of the picture, which takes time and memory."""
     try:
         image.load()
     except MemoryError:
@@ -119,7 +123,7 @@ def decode(image: Image.Image) -> None:
 
 
 def orientation(image: Image.Image) -> int:
-    """How the camera was held; 1, the right way up, where that cannot be read."""
+    """Returns how the camera was held; 1, upright, if that cannot be read."""
     try:
         return int(image.getexif().get(ORIENTATION, 1))
     except Exception:
@@ -127,13 +131,13 @@ def orientation(image: Image.Image) -> int:
 
 
 def done(call: PluginCall, step: str) -> None:
-    """Between two steps is the place to see whether a caller still waits."""
+    """Reports a step. Between two steps it checks whether the call was cancelled."""
     call.report_progress({"step": step})
     call.check_cancelled()
 
 
 def on_white(image: Image.Image) -> Image.Image:
-    """JPEG knows nothing of transparency."""
+    """Puts a picture on a white background, because JPEG has no transparency."""
     if image.mode == "RGB":
         return image
     white = Image.new("RGB", image.size, "white")
@@ -143,7 +147,7 @@ def on_white(image: Image.Image) -> Image.Image:
 
 def no_image(error: Exception) -> BridgeError:
     known = ", ".join(FORMATS)
-    return BridgeError("thumbnail.no_image", f"the photo is no whole picture in one of {known}: {error}")
+    return BridgeError("thumbnail.no_image", f"the photo is not a complete picture in one of {known}: {error}")
 
 
 def too_many_pixels(size: str) -> BridgeError:

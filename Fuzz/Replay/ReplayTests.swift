@@ -2,12 +2,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// An input in a file.
+/// A file with an input.
 struct KeptInput: Sendable {
     var target: FuzzTarget
     var file: URL
 
-    /// Those of a folder, in the order of their names.
+    /// Returns the inputs in a folder, in the order of their names.
     static func all(in folder: String, of target: FuzzTarget) throws -> [KeptInput] {
         let place = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "\(folder)/\(target.rawValue)")
@@ -20,7 +20,7 @@ struct KeptInput: Sendable {
 
 @Suite("Inputs that fuzzing has kept")
 struct ReplayTests {
-    @Test("Whatever must hold does hold for each of them", arguments: FuzzTarget.allCases)
+    @Test("The target's assertions hold for each of them", arguments: FuzzTarget.allCases)
     func holds(target: FuzzTarget) throws {
         let inputs = try KeptInput.all(in: "Corpus", of: target) + KeptInput.all(in: "Finds", of: target)
         #expect(!inputs.isEmpty, "nothing is kept for \(target)")
@@ -32,7 +32,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("What is found is explained, in a sentence for each input", arguments: FuzzTarget.allCases)
+    @Test("Each input that failed once is explained in a sentence", arguments: FuzzTarget.allCases)
     func explained(target: FuzzTarget) throws {
         let list = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Finds/README.md")
         let text = try String(contentsOf: list, encoding: .utf8)
@@ -42,10 +42,10 @@ struct ReplayTests {
     }
 }
 
-/// A target that finds nothing may look at nothing: each notices what it is there for.
+/// A target without findings may check nothing: each of these tests proves that a target detects a violation.
 @Suite("The fuzz targets")
 struct FuzzTargetTests {
-    @Test("A second callback is noticed, one to nothing, and one that does not come")
+    @Test("The account detects a second callback, a callback without a call, and a missing callback")
     func law() throws {
         var account = CallbackAccount()
         #expect(throws: Violation.self) { try account.take(Array(#"{"callbackId":"a","result":1}"#.utf8)) }
@@ -68,7 +68,7 @@ struct FuzzTargetTests {
         #expect(throws: Violation.self) { try owing.take(Array(#"{"responseId":"b","responseData":1}"#.utf8)) }
     }
 
-    @Test("What a thread does as another user leaves the others their own", .enabled(if: ThreadUser.isSettable))
+    @Test("A thread can run as another user than the other threads", .enabled(if: ThreadUser.isSettable))
     func users() {
         let begin = DispatchSemaphore(value: 0)
         let end = DispatchSemaphore(value: 0)
@@ -89,7 +89,7 @@ struct FuzzTargetTests {
         #expect(geteuid() == 0)
     }
 
-    /// A client's account that has called once.
+    /// Returns the account of a client that has made one call.
     private static func account(owing id: String) -> CallbackAccount {
         var account = CallbackAccount()
         account.owe(string: id)

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@Suite("Streams, in any order of events")
+@Suite("Streams with events in any order")
 struct StreamPlayTests {
     @Test(
-        "Bytes are a beginning of what was written, complete means all, and each call ends once",
+        "The reader gets a prefix of the written bytes, complete means all of them, and each call ends once",
         arguments: 0..<500 as Range<UInt64>)
     func property(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

@@ -1,13 +1,13 @@
 import HTTPRules
 
-// The rules of caching. The input: a byte of the policy, a byte of the status, a byte of the time that passes; then the
-// fields of a request, of a response to it, and of the response that follows, each field a record and each list ended
-// by an empty one.
+// The rules of caching. The input: a byte for the policy, a byte for the status, a byte for the time that passes. Then
+// the fields of a request, of a response to it, and of the next response. Each field is a record, and each list ends
+// with an empty one.
 //
-// - What says not to be stored is not stored; lifetimes and ages are no less than nothing.
-// - A store that answers without the server has something that is fresh, or that the rules let be stale, but where the
-//   policy asks for it whatever its age.
-// - Tags, ranges, dates and selecting fields that are written are read as the same.
+// - A response that must not be stored is not stored; lifetimes and ages are not negative.
+// - A store that answers without the server has a response that is fresh, or that the rules allow to be stale, unless
+//   the policy requests it at any age.
+// - Tags, ranges, dates and selecting fields are parsed to the same values after they were written.
 func fuzzCacheRules(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let policy = CachePolicy.allCases[Int(input.byte()) % CachePolicy.allCases.count]
@@ -38,7 +38,7 @@ private enum CacheStatuses {
     static let all = [200, 203, 204, 206, 301, 302, 307, 308, 404, 410, 416, 500, 503, 999]
 }
 
-/// Records up to an empty one; what is no field is left out.
+/// Parses records up to an empty one; an invalid field is left out.
 private func fields(_ input: inout FuzzInput) -> HeaderList {
     var list = HeaderList()
     while !input.isEmpty, case let record = input.record(), !record.isEmpty {

@@ -1,10 +1,10 @@
 import BridgeJSON
 @testable import BridgeMessage
 
-/// The law of the bridge, kept as accounts are: what a client is owed by what it sent, and what it got. One entry for
-/// each id, for an id may be used again.
+/// An account of the callbacks that a client must receive for its messages, and of those that it received. One entry
+/// for each id, because an id may be used again.
 struct CallbackAccount {
-    /// How an answer is written: some dialects share a form.
+    /// The form of an answer: some dialects share one.
     enum Form: Hashable {
         case native, webView, jsonRPC, capacitor
 
@@ -18,7 +18,7 @@ struct CallbackAccount {
         }
     }
 
-    /// An id; nil: an answer that bears none.
+    /// The id of an answer.
     struct Key: Hashable, CustomStringConvertible {
         var form: Form
         var isString: Bool
@@ -35,14 +35,14 @@ struct CallbackAccount {
 
     private var entries: [Key: Entry] = [:]
     private var withoutID = Entry()
-    /// JSON-RPC takes null for an id: a message without an id cannot be distinguished from it then.
+    /// JSON-RPC accepts null as an id: such a message cannot be distinguished from one without an id.
     private var hasNullID = false
-    /// The id of the last call that the client was asked to work on.
+    /// The id of the last call that was forwarded to the client.
     private(set) var lastForwardedID: [UInt8] = []
-    /// The name of the last stream that the client has made.
+    /// The name of the last stream that the client has created.
     private(set) var lastStream: [UInt8] = []
 
-    /// The name, once.
+    /// Returns the name, only once.
     mutating func takeLastStream() -> [UInt8] {
         defer { lastStream = [] }
         return lastStream
@@ -50,7 +50,7 @@ struct CallbackAccount {
 
     // MARK: Owed
 
-    /// A message of the client asks for an answer that bears this id.
+    /// Records that a message of the client requires an answer with this id.
     mutating func owe(_ id: CallbackID?, _ dialect: DialectID) {
         guard let id, !id.text.elementsEqual("null".utf8) else {
             if id != nil { hasNullID = true }
@@ -61,13 +61,13 @@ struct CallbackAccount {
         entries[key, default: Entry()].owed += 1
     }
 
-    /// A listener begins, which is answered only where it cannot.
+    /// Records the start of a listener, which is answered only if it fails.
     mutating func oweRefusal(_ id: CallbackID) {
         let key = Key(form: .capacitor, isString: id.isString, content: Array(id.content))
         entries[key, default: Entry()].mayBePaid += 1
     }
 
-    /// The key of an id that bears the name of a page's function: its members; nil: it is another one.
+    /// Returns the key of an id that contains the name of a page's function: its members; `nil` for any other id.
     private func named(_ id: UnsafeRawBufferPointer) -> Key? {
         id.first == UInt8(ascii: "{") ? (try? JSON(parsing: id)).flatMap(namedKey) : nil
     }
@@ -78,14 +78,14 @@ struct CallbackAccount {
         return Key(form: .native, isString: false, content: Array(members.joined(separator: " ").utf8))
     }
 
-    /// As an id of the native dialect that is a string.
+    /// Records a call with a string id in the native dialect.
     mutating func owe(string id: String) {
         entries[Key(form: .native, isString: true, content: Array(id.utf8)), default: Entry()].owed += 1
     }
 
     // MARK: Paid
 
-    /// Takes a line that was written to the client.
+    /// Records a line that was written to the client.
     mutating func take(_ line: [UInt8]) throws(Violation) {
         guard let json = try? JSON(parsing: line) else { throw Violation(description: "no JSON: \(line.shown)") }
         guard let answers = json.arrayValue else { return try take(json) }
@@ -133,7 +133,7 @@ struct CallbackAccount {
         if let id { lastForwardedID = Array((id.stringValue ?? id.text).utf8) }
     }
 
-    /// An id that is not null.
+    /// Returns the id if it is not null.
     private func named(_ id: JSON?) -> JSON? { id?.isNull == false ? id : Optional.none }
 
     private func key(_ id: JSON, _ form: Form) -> Key {
@@ -141,7 +141,7 @@ struct CallbackAccount {
     }
 
     private mutating func pay(_ id: JSON?, _ form: Form, _ message: JSON, data: JSON?) throws(Violation) {
-        // An error about a message bears the id of a call that it must not end in its data.
+        // The data of an error about a message contains the id of a call that the error must not end.
         var key = form == .native ? namedKey(message) ?? data?["callbackId"].flatMap(namedKey) : nil
         if key == nil, let id = named(id) ?? named(data?["callbackId"]) { key = self.key(id, form) }
         guard let key else {
@@ -169,7 +169,7 @@ struct CallbackAccount {
 
     // MARK: Settled
 
-    /// Everything that was owed has been paid.
+    /// Requires that every call has been answered.
     func checkSettled() throws(Violation) {
         var owed = withoutID.owed
         var paid = withoutID.paid

@@ -4,11 +4,11 @@ import TaskRuntime
 import TOMLDocument
 @testable import trestled
 
-// The daemon's files. The input: a byte that says which file it is, and the file's text.
+// The daemon's files. The input: a byte that selects the file, and the file's text.
 //
-// - A file that is no TOML is refused with a place within it.
-// - What is read of one has its places within it, in order, and no name twice.
-// - A mistake in a setting is reported in one line, with the setting and its place in the file.
+// - A file that is not TOML is refused with a position within it.
+// - The values read from a file have positions within it, in order, and unique names.
+// - A mistake in a setting is reported in one line, with the setting and its position in the file.
 func fuzzConfiguration(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let kind = FileKind.all[Int(input.byte()) % FileKind.all.count]
@@ -16,9 +16,9 @@ func fuzzConfiguration(_ bytes: [UInt8]) throws(Violation) {
     try kind.read(text)
 }
 
-/// A file that the daemon reads. To fuzz another one: its reader, in ``all``.
+/// A kind of file that the daemon reads. To fuzz another kind, add its reader to ``all``.
 private struct FileKind: Sendable {
-    /// Reads the text, and checks what comes of it.
+    /// Reads the text, and checks the result.
     var read: @Sendable ([UInt8]) throws(Violation) -> Void
 
     static let all: [FileKind] = [
@@ -28,7 +28,7 @@ private struct FileKind: Sendable {
         .toml(rules),
     ]
 
-    /// A file in TOML: what is good for `read` is the document.
+    /// A file in TOML: `read` gets the parsed document.
     private static func toml(
         _ read: @escaping @Sendable (TOMLDocument, Int) throws(Violation) -> Void
     ) -> FileKind {
@@ -52,7 +52,7 @@ private struct FileKind: Sendable {
         let reading = defaults.overlaid(by: document, ConfigurationOverrides(), workingDirectory: "/work")
         for problem in ConfigurationErrors(problems: reading.problems).problems { try check(problem, lines) }
         try require(reading.faulty.isEmpty || !reading.problems.isEmpty, "refused for nothing")
-        // Also what is good of a file with mistakes.
+        // Also the valid part of a file with mistakes.
         let read = reading.configuration
         _ = read.warnings(descriptors: 1024, obstacle: "no network")
         for section in read.pluginSections {
@@ -82,7 +82,7 @@ private struct FileKind: Sendable {
         _ = PolicyReview(file.rules).warnings
     }
 
-    /// What a daemon hands over to its successor.
+    /// The session table that a daemon hands over to its successor.
     private static func sessionTable(_ text: [UInt8]) throws(Violation) {
         let table = SessionTable(reading: text)
         guard let written = try? table.text(user: { _ in nil }).text else {
@@ -94,7 +94,7 @@ private struct FileKind: Sendable {
     }
 }
 
-// MARK: Places
+// MARK: Positions
 
 private func check(_ position: TOMLPosition?, _ lines: Int, _ what: String) throws(Violation) {
     guard let position, (1...lines).contains(position.line), position.column >= 1 else {

@@ -1,12 +1,13 @@
 @testable import CookiesTasks
 import HTTPRules
 
-// Files of cookies. The input: a byte that says in which chunks the file comes, and the file.
+// Files of cookies. The input: a byte for the size of the chunks, and the file.
 //
-// - The parts of a file are the file, whatever its chunks are; a part begins with the line that it says.
-// - What is read of a file in Netscape's form is written and read again as the same, but for what that form has not.
+// - The parts of a file add up to the file, whatever its chunks are; a part begins with the line that it states.
+// - The cookies of a file in Netscape's form are the same after writing and reading them, apart from data that the form
+//   cannot represent.
 // - A line is a cookie, a comment, or an error with its number.
-// - What is read of lines of JSON can be set, or is an error with its number.
+// - The cookies of JSON lines can be set, or are errors with their numbers.
 func fuzzCookieFiles(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let chunk = Int(input.byte()) % 64 + 1
@@ -20,7 +21,7 @@ func fuzzCookieFiles(_ bytes: [UInt8]) throws(Violation) {
     try require(count + cookies.problems.count >= cookies.entries.count, "a cookie is neither set nor refused")
 }
 
-// `!`: the system's list is there wherever libpsl is.
+// `!`: the system's list exists wherever libpsl is installed.
 private let suffixes = PublicSuffixList()!
 
 private func checkParts(of file: [UInt8], chunk: Int) throws(Violation) {

@@ -1,13 +1,14 @@
 import HTTPRules
 
-// Set-Cookie lines. The input: a byte that says who sets cookies, and lines; a line that begins with a control
-// character below 8 comes a day later than the one before.
+// Set-Cookie lines. The input: a byte that selects the setter of the cookies, and lines. A line that begins with a
+// control character below 8 is set a day later than the one before.
 //
-// - A line becomes a cookie or is refused. A cookie is of the host or above it, has at most 4,096 bytes of name and value
-//   and no control characters, ends within 400 days, and a script makes none that is HttpOnly.
-// - No more cookies are kept than the limits say, and each is there once.
-// - The changes of the feed since any version, applied to the jar of that version, give the jar of now.
-// - Dates that are written are read as the same.
+// - A line becomes a cookie or is refused. A cookie belongs to the host or to a domain above it, has at most 4,096
+//   bytes of name and value and no control characters, expires within 400 days, and is not HttpOnly if a script sets
+//   it.
+// - No more cookies are kept than the limits allow, and each only once.
+// - The changes of the feed since any version, applied to the jar of that version, result in the current jar.
+// - Dates are parsed to the same value after they were written.
 func fuzzCookieLines(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let context = CookieSetter.all[Int(input.byte()) % CookieSetter.all.count].context
@@ -32,11 +33,11 @@ func fuzzCookieLines(_ bytes: [UInt8]) throws(Violation) {
     }
 }
 
-/// Who sets cookies.
+/// The setter of a cookie.
 private struct CookieSetter: Sendable {
     var context: CookieContext
 
-    // `!`: the system's list is there wherever libpsl is.
+    // `!`: the system's list exists wherever libpsl is installed.
     static let suffixes = PublicSuffixList()!
 
     static let all: [CookieSetter] = [
@@ -76,7 +77,7 @@ private func checkCookie(_ cookie: Cookie, of context: CookieContext, at now: Un
     }
 }
 
-/// Does with a copy what the feed says, and compares.
+/// Applies the changes of the feed to a copy, and compares.
 private func follow(
     _ jar: CookieJar, _ replica: inout [Cookie.Key: Cookie], _ known: inout UInt64
 ) throws(Violation) {

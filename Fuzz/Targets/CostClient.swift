@@ -1,10 +1,10 @@
 import Glibc
 
-/// A client on a real connection, of a user who is neither root nor the daemon's own where the fuzzer may choose. Used
-/// by the fuzzer's thread alone; nothing here waits.
+/// A client on a real connection. If the fuzzer runs as root, the client has a user that is neither root nor the
+/// daemon's. Only the fuzzer's thread uses it; no function waits.
 final class CostClient {
     static let uid: uid_t = 65_530
-    /// Its answer shows that everything before it has been handled.
+    /// A call whose answer shows that everything before it has been handled.
     private static let fence = Array(#"{"task":"bridge.ping","callbackId":"fence"}"#.utf8) + [0x0A]
     private static let fenceAnswer = Array(#"{"callbackId":"fence""#.utf8)
 
@@ -12,10 +12,10 @@ final class CostClient {
     private var unsent: [UInt8] = []
     private var sentBytes = 0
     private var wantedFences = 0
-    /// What the daemon has sent.
+    /// The number of bytes received from the daemon.
     private(set) var receivedBytes = 0
     private var isClosed = false
-    /// The beginning of the line that is being read.
+    /// The beginning of the line that is being received.
     private var line: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -24,10 +24,10 @@ final class CostClient {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-        // The kernel notes the effective user of the thread that connects.
+        // The kernel records the effective user of the connecting thread.
         let descriptor = descriptor
         let connected = {
-            // The C interface takes an address of any family by the pointer of the common one.
+            // The C interface takes an address of any family as a pointer to the common type.
             withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -41,7 +41,7 @@ final class CostClient {
 
     func queue(_ bytes: [UInt8]) { unsent += bytes }
 
-    /// Sends a call whose answer shows that everything before it has been handled.
+    /// Queues a call whose answer shows that everything before it has been handled.
     func queueFence() {
         wantedFences += 1
         queue(Self.fence)
@@ -49,10 +49,10 @@ final class CostClient {
 
     var isDone: Bool { isClosed || wantedFences == 0 }
 
-    /// What it waits for.
+    /// The events to wait for.
     var events: Int16 { Int16(sentBytes < unsent.count ? POLLIN | POLLOUT : POLLIN) }
 
-    /// Writes and reads what is possible.
+    /// Writes and reads as much as possible.
     func pump() {
         while !isClosed, sentBytes < unsent.count {
             let count = unsent.withUnsafeBytes {

@@ -7,18 +7,19 @@ import Glibc
 import Logging
 @testable import TaskRuntime
 
-/// A populated daemon, made once: its loop is that of this process. Used by the fuzzer's thread.
+/// A populated daemon, created once: its loop is that of this process. Used by the fuzzer's thread.
 final class CostDaemon: Sendable {
     static let shared = CostDaemon()
 
     private let path: String
     private let loopClock: clockid_t
-    /// How many sessions there are without those that play.
+    /// The number of sessions without those of the sequence.
     private let population: Int
-    /// What was sent before a hang-up is still worked off, which may take a minute where it is not judged any more.
+    /// The time limit of a play. The daemon still handles messages sent before a hang-up. That may take a minute, and
+    /// is no longer measured.
     private static let timeout: UInt64 = 180_000_000_000
-    /// The loop's CPU time in a play, in nanoseconds, after which the clients hang up: what was played until then is
-    /// judged. Many small messages that long pages answer would take minutes.
+    /// The loop's CPU time of a play, in nanoseconds, after which the clients hang up. The messages until then are
+    /// judged. Many small messages with long pages as answers would take minutes.
     private static let maximumNanoseconds: UInt64 = 5_000_000_000
 
     private init() {
@@ -33,14 +34,14 @@ final class CostDaemon: Sendable {
             CostCore.shared = core
             return core.runtime.sessionCount
         }
-        // What the population has begun goes on in steps.
+        // The population's calls proceed in steps.
         while !Self.onLoop({ CostCore.shared?.isPopulated == true }) {}
     }
 
-    /// Does something on the loop, and waits for it.
+    /// Runs a function on the loop, and waits for it.
     private static func onLoop<Value: Sendable>(_ body: @escaping @LoopActor @Sendable () -> Value) -> Value {
         let done = DispatchSemaphore(value: 0)
-        // Unsafe in form only: written before the signal, read behind it.
+        // Unsafe in form only: written before the signal, read after it.
         nonisolated(unsafe) var value: Value?
         EventLoop.post {
             value = body()
@@ -53,7 +54,7 @@ final class CostDaemon: Sendable {
 
     /// Plays a sequence.
     ///
-    /// - Throws: Where the daemon does not get done with it.
+    /// - Throws: If the daemon does not finish it.
     func play(_ sequence: CostSequence) throws(Violation) -> Cost {
         let before = Self.onLoop {
             CostCore.longestTurn = 0
@@ -89,7 +90,7 @@ final class CostDaemon: Sendable {
         }
     }
 
-    /// How often the machine's speed is measured.
+    /// The interval at which the machine's speed is measured, in nanoseconds.
     private static let speedInterval: UInt64 = 20_000_000
 
     private func pump(_ clients: [CostClient], until end: UInt64) throws(Violation) {
@@ -108,7 +109,8 @@ final class CostDaemon: Sendable {
         }
     }
 
-    /// All who played have gone, and the others have read what was sent to them: nothing of it counts any more.
+    /// Waits until all sessions of the sequence have ended, and the others have read all output: none of it counts any
+    /// more.
     private func awaitEnd() throws(Violation) {
         let start = DispatchTime.now().uptimeNanoseconds
         while Self.onLoop({ CostCore.shared?.runtime.sessionCount }) != population {
@@ -130,7 +132,7 @@ final class CostDaemon: Sendable {
     }
 }
 
-/// The daemon's core on the loop, and who is there before anybody plays.
+/// The daemon's core on the loop, and the sessions of the population.
 @LoopActor
 private final class CostCore {
     static var shared: CostCore?
@@ -142,12 +144,12 @@ private final class CostCore {
     private var sessions: [CostSession] = []
 
     #if DEBUG
-    /// Tests only play: a small population does.
+    /// Tests only play: a small population is enough.
     private static let scale = 16
     #else
     private static let scale = 1
     #endif
-    /// Whose patterns, tasks and retained events there are: as many as quotas allow one user.
+    /// The user of the population's patterns, tasks and retained events: as many as quotas allow one user.
     private static let populatingUID: UInt32 = 65_531
 
     init(path: String) {
@@ -186,7 +188,7 @@ private final class CostCore {
         try runtime.open(instance)
     }
 
-    // MARK: Who is there
+    // MARK: The population
 
     private func populate() {
         let operator_ = add(uid: 0)
@@ -213,13 +215,13 @@ private final class CostCore {
         runtime.writeOutput()
     }
 
-    /// Whether all jobs of those who are there are done.
+    /// Whether all calls of the population are done.
     var isPopulated: Bool { sessions.allSatisfy(\.isDone) }
 
-    /// Whether they have read all that was sent to them.
+    /// Whether the population has read all output.
     var isRead: Bool { sessions.allSatisfy(\.isRead) }
 
-    /// As many items as a session may have of anything.
+    /// The maximum number of items of one kind that a session may have.
     private static func list(_ number: Int, _ item: (Int) -> String) -> String {
         (number * 256..<(number + 1) * 256).map(item).joined(separator: ",")
     }
@@ -231,11 +233,11 @@ private final class CostCore {
     }
 }
 
-/// A session without a socket, which reads immediately whatever it is sent.
+/// A session without a socket, which reads all output immediately.
 private final class CostSession: SessionTransport {
-    /// What all of them have been sent.
+    /// The number of bytes received by all of them.
     @LoopActor static var receivedBytes = 0
-    /// How often any of them was sent something.
+    /// The number of deliveries to all of them.
     @LoopActor static var deliveries = 0
 
     private var session: Session?
@@ -264,7 +266,7 @@ private final class CostSession: SessionTransport {
 
     func writeOutput() {
         guard let session else { return }
-        // Events may wait though nothing is unread: as in a connection.
+        // Events may wait although no output is unread, as in a connection.
         if session.output.isEmpty { runtime.refill(session) }
         while !session.output.isEmpty {
             LoopActor.assumeIsolated(passing: session.output.bytes.count) {

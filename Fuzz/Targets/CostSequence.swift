@@ -1,14 +1,14 @@
 import BridgeMessage
 
-/// What clients of a populated daemon do, one after the other: read from the fuzzer's bytes, which are few where the
-/// messages are long, because parts are repeated.
+/// The actions of a populated daemon's clients, one after the other. It is parsed from the fuzzer's bytes, which are
+/// few for long messages, because parts are repeated.
 ///
-/// Records, as in the target "runtime". The first byte says who: `0`, `1` and `2` are clients, and the rest of the
-/// record is sent as a line; `@`, `A` and `B` are the same clients, who leave and come back. In a line
-/// `⟨1F⟩COUNT;TEXT⟨1F⟩` stands for so many copies of the text, with a comma between them where the count begins with a
-/// 0; a `⟨1C⟩` in it for the copy's number, to the base 36 and four digits long.
+/// Records, as in the target "runtime". The first byte selects the client. `0`, `1` and `2`: the client sends the rest
+/// of the record as a line. `@`, `A` and `B`: the same clients disconnect and connect again. In a line
+/// `⟨1F⟩COUNT;TEXT⟨1F⟩` represents COUNT copies of the text, separated by commas if COUNT begins with a 0. A `⟨1C⟩` in
+/// the text represents the copy's number, in base 36 and four digits long.
 struct CostSequence: Sendable {
-    /// What a client does.
+    /// An action of a client.
     enum Step: Sendable {
         case line(client: Int, [UInt8])
         case comeBack(client: Int)
@@ -17,19 +17,19 @@ struct CostSequence: Sendable {
     static let clients = 3
     private static let repeatMark: UInt8 = 0x1F
     private static let numberMark: UInt8 = 0x1C
-    /// A line may be longer than the daemon takes, but not by much; all together have a bound, for the fuzzer's time.
+    /// A line may be somewhat longer than the daemon accepts. The total is limited, for the fuzzer's time.
     private static let maximumLineBytes = (1 << 20) + 4096
     private static let maximumBytes = 3 << 20
     private static let maximumSteps = 64
 
     private(set) var steps: [Step] = []
-    /// What is sent, line ends included.
+    /// The number of bytes that are sent, line ends included.
     private(set) var byteCount = 0
-    /// How many messages that is: lines, what stands in arrays, and connections that come or go.
+    /// The number of messages: lines, elements of arrays, and connections that begin or end.
     private(set) var messageCount = 2 * clients
-    /// How many names of events they enter or take out, as far as a session may have them.
+    /// The number of event names that are subscribed to or removed, up to the maximum of a session.
     private(set) var patternCount = 0
-    /// The same of tasks.
+    /// The same number for tasks.
     private(set) var taskCount = 0
 
     init(_ bytes: [UInt8]) {
@@ -61,10 +61,10 @@ struct CostSequence: Sendable {
         }
     }
 
-    /// As many names may a session have of subscriptions, and of tasks.
+    /// The maximum number of subscribed names, and of tasks, of a session.
     private static let maximumNames = 256
 
-    /// Copies what is to be repeated. What is half a repetition stands for itself.
+    /// Expands the repetitions. An incomplete repetition is copied unchanged.
     private static func expanded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         for (index, part) in text.split(separator: repeatMark, omittingEmptySubsequences: false).enumerated() {
@@ -89,12 +89,12 @@ struct CostSequence: Sendable {
                 result.append(byte)
                 continue
             }
-            // Four digits, so that all are as long.
+            // Four digits, so that all have the same length.
             result += String(number + 46_656, radix: 36).utf8
         }
     }
 
-    /// How many messages a line holds, as the daemon reads it.
+    /// Returns the number of messages in a line, as the daemon parses it.
     private static func messages(in line: [UInt8]) -> Int {
         var splitter = MessageSplitter(maximumLineBytes: 1 << 20)
         let decoder = MessageDecoder(urlSchemes: ["jxaction"])

@@ -1,13 +1,14 @@
 import BridgeMessage
 @testable import TaskRuntime
 
-/// A pipe of a stream, without the system. The input says what the processes do that have its ends.
+/// The pipe of a stream, without the system. The input controls the processes at its other ends.
 final class FuzzPipe: StreamPipe {
     private let events: StreamPipeEvents
     private var given: [StreamSide] = []
-    /// How many bytes the daemon wants of the writer's end.
+    /// The number of bytes that the daemon requests from the writer's end.
     private var wantedBytes = 0
-    /// How many more the reader's end takes, and whether the daemon waits for room, or has met a closed end.
+    /// The number of bytes that the reader's end still accepts, and whether the daemon waits for room or has met a
+    /// closed end.
     private var roomBytes = 4
     private var awaitsRoom = false
     private(set) var isClosed = false
@@ -31,9 +32,10 @@ final class FuzzPipe: StreamPipe {
 
     func close() { isClosed = true }
 
-    // MARK: What its other ends do
+    // MARK: The other ends
 
-    /// The writer has written: as many of the bytes as the daemon asks for come. None: it has closed its end.
+    /// The writer has written: the daemon gets as many bytes as it requested. An empty array: the writer has closed its
+    /// end.
     func bring(_ bytes: [UInt8]) {
         guard !isClosed, wantedBytes > 0 else { return }
         let bytes = Array(bytes.prefix(wantedBytes))
@@ -41,7 +43,7 @@ final class FuzzPipe: StreamPipe {
         events.bytes(bytes)
     }
 
-    /// The reader has read so many bytes.
+    /// The reader has read that number of bytes.
     func makeRoom(_ bytes: Int) {
         roomBytes += bytes
         guard !isClosed, awaitsRoom, roomBytes > 0 else { return }
@@ -49,6 +51,6 @@ final class FuzzPipe: StreamPipe {
         events.room()
     }
 
-    /// The reader has closed its end, which the daemon meets when it writes.
+    /// The reader has closed its end, which the daemon notices when it writes.
     func breakOff() { if !isClosed, awaitsRoom { events.broken() } }
 }

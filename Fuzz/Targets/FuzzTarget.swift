@@ -1,15 +1,16 @@
-// The fuzz targets: what is fed with arbitrary bytes, and what must hold whatever they are. `make fuzz` runs them under
-// libFuzzer, the tests in Fuzz/Replay over the inputs that are kept; docs/reliability.md says what each asserts.
+// The fuzz targets: code that is fed with arbitrary bytes, and the properties that must hold for any input. `make fuzz`
+// runs them under libFuzzer; the tests in Fuzz/Replay run them with the kept inputs. docs/reliability.md lists the
+// assertions of each.
 
-/// Something that takes bytes from strangers.
+/// A target: code that takes bytes from untrusted senders.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     /// Lines and messages of every dialect.
     case messages
     /// The daemon's core, with clients, a plugin and a clock.
     case runtime
-    /// The state of a stream, of which each end may be a pipe.
+    /// The state of a stream, each end of which may be a pipe.
     case streams
-    /// What a plugin's process says, and manifests.
+    /// The messages of a plugin's process, and manifests.
     case process
     /// The daemon's files.
     case configuration
@@ -17,18 +18,18 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case query
     /// Offline packages.
     case package
-    /// Set-Cookie lines, and the jar that takes them.
+    /// Set-Cookie lines, and the cookie jar.
     case setcookie
     /// Files of cookies.
     case cookiefile
-    /// The fields that caching goes by, and what it decides.
+    /// The header fields for caching, and the decisions based on them.
     case cachecontrol
-    /// What messages cost a populated daemon, in CPU time.
+    /// The CPU time that messages cost a populated daemon.
     case cost
 
-    /// Feeds it.
+    /// Runs the target with an input.
     ///
-    /// - Throws: What does not hold. A trap is a finding as well.
+    /// - Throws: the property that does not hold. A trap is a finding as well.
     package func run(_ input: [UInt8]) throws(Violation) {
         switch self {
         case .messages: try fuzzMessages(input)
@@ -45,7 +46,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// For libFuzzer, which takes a trap for a finding.
+    /// Runs the target for libFuzzer, which treats a trap as a finding.
     package func runOrTrap(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         do throws(Violation) {
             try run(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
@@ -56,13 +57,13 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// Something that must hold, and does not.
+/// A property that must hold, and does not.
 package struct Violation: Error, CustomStringConvertible {
-    /// What, in a sentence.
+    /// The property, as a sentence.
     package let description: String
 }
 
-/// - Throws: The reason, where the condition does not hold.
+/// - Throws: the reason, if the condition does not hold.
 func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(Violation) {
     if !condition { throw Violation(description: reason()) }
 }

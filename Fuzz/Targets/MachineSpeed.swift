@@ -1,19 +1,19 @@
 import Glibc
 
-/// How fast the machine is at the moment. A virtual processor may run at half its speed, for instance while another one
-/// runs on the same core, which CPU time does not show. A fixed piece of work, of the kind that the daemon does, is
-/// measured for comparison: names are made, hashed, entered in a table and taken out again.
+/// The current speed of the machine. A virtual processor may run at half its speed, for example while another one runs
+/// on the same core; CPU time does not show that. A fixed piece of work, similar to the daemon's, is measured for
+/// comparison: names are created, hashed, added to a table and removed.
 struct MachineSpeed: Sendable {
-    /// What the work takes on the machine for which the bounds of costs are given (AMD EPYC, 2 cores) at full speed,
-    /// built as the target "cost" is: the minimum of some thousand samples.
+    /// The time of this work on the reference machine of the cost limits (AMD EPYC, 2 cores) at full speed, built like
+    /// the target "cost": the minimum of some thousand samples.
     static let nominalNanoseconds: UInt64 = 156_000
 
-    /// What the measurements themselves have taken, in nanoseconds of the thread's CPU time.
+    /// The time of the measurements themselves, in nanoseconds of the thread's CPU time.
     private(set) var spentNanoseconds: UInt64 = 0
     private var sum: UInt64 = 0
     private var count: UInt64 = 0
 
-    /// Does the work on the calling thread three times, of which the fastest counts.
+    /// Does the work on the calling thread three times; the fastest counts.
     mutating func measure() {
         let start = Self.threadNanoseconds
         sum += (0..<3).map { _ in Self.work() }.min() ?? 0
@@ -21,7 +21,7 @@ struct MachineSpeed: Sendable {
         spentNanoseconds += Self.threadNanoseconds - start
     }
 
-    /// What something that took so long meanwhile would take on a machine at full speed. Never more than it took.
+    /// Converts a measured time to that of a machine at full speed. The result is never more than the measured time.
     func adjusted(_ nanoseconds: UInt64) -> UInt64 {
         guard sum > Self.nominalNanoseconds * count else { return nanoseconds }
         return UInt64(Double(nanoseconds) * Double(Self.nominalNanoseconds * count) / Double(sum))

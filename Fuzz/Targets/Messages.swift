@@ -1,14 +1,14 @@
 import BridgeJSON
 @testable import BridgeMessage
 
-// Splitter, decoder and encoder. The input: a byte for the longest line, three for the sizes of the pieces in which the
-// rest comes, and the rest: what a client sends.
+// Splitter, decoder and encoder. The input: a byte for the longest line, three for the sizes of the pieces of the rest,
+// and the rest: the bytes from a client.
 //
 // - Whatever the pieces, the lines are those that a search for line ends finds.
-// - What passes is JSON to another parser as well, and what is refused as no JSON is none.
-// - A batch has as many items as its array, also where it is handled in two parts, or in steps.
-// - All that a message points to can be read, and is JSON.
-// - What is written in answer is one line of JSON that bears the id of the call.
+// - An accepted message is JSON to another parser as well, and a message refused as invalid JSON is invalid.
+// - A batch has as many items as its array, also if it is handled in two parts, or in steps.
+// - All data to which a message points is readable, and is JSON.
+// - An answer is one line of JSON that contains the id of the call.
 func fuzzMessages(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let limit = [1 << 20, 64, 300, 5000][Int(input.byte() & 3)]
@@ -28,10 +28,10 @@ func fuzzMessages(_ bytes: [UInt8]) throws(Violation) {
 
 // MARK: Lines
 
-/// A line, kept.
+/// A copy of a line.
 private enum Piece: Equatable {
     case line([UInt8])
-    /// Its length is exact: the CR of a line end counts where it came before the splitter knew that it is one.
+    /// Its length is exact: the CR of a line end counts if it arrived before the splitter could recognise the line end.
     case tooLarge
 
     init(_ line: SplitLine) {
@@ -63,7 +63,7 @@ private func split(_ stream: [UInt8], sizes: [Int], limit: Int) -> [Piece] {
     return pieces
 }
 
-/// What the protocol says of lines, in the plainest way.
+/// Finds the lines as the protocol defines them, in the simplest way.
 private func linesFound(in stream: [UInt8], limit: Int) -> [Piece] {
     stream.split(separator: 0x0A, omittingEmptySubsequences: true)
         .map { $0.last == 0x0D ? $0.dropLast() : $0 }
@@ -73,7 +73,7 @@ private func linesFound(in stream: [UInt8], limit: Int) -> [Piece] {
 
 // MARK: Messages
 
-/// Decodes a line and looks at all of it.
+/// Decodes a line and reads all of it.
 ///
 /// - Returns: the items, as texts.
 private func checkDecoding(_ line: [UInt8], _ decoder: MessageDecoder) throws(Violation) -> [String] {
@@ -83,7 +83,7 @@ private func checkDecoding(_ line: [UInt8], _ decoder: MessageDecoder) throws(Vi
     let items = try result.get()
     let json = try? JSON(parsing: line)
     for item in items where item.hasPrefix("not JSON") {
-        // Both have bounds on the depth, and not the same.
+        // Both parsers limit the depth, with different limits.
         try require(json == nil || item.contains("nest"), "refused as no JSON: \(line.shown) \(item)")
     }
     try require(json != nil || items.allSatisfy { !$0.hasPrefix("message") }, "no JSON, and passed: \(line.shown)")
@@ -107,7 +107,7 @@ private func readItems(
         take($0, &whole)
         return true
     }
-    // As a connection goes on that had to stop after the first.
+    // Like a connection that continues after it had to stop after the first item.
     var parts: [String] = []
     let outcome = decoder.decode(.line(line)) {
         take($0, &parts)
@@ -121,7 +121,7 @@ private func readItems(
             }
         }
     }
-    // As a line that takes several turns.
+    // Like a line that takes several turns.
     var steps: [String] = []
     var splitter = MessageSplitter(maximumLineBytes: 1 << 20)
     let open = decoder.open(line, of: &splitter)
@@ -134,7 +134,7 @@ private func readItems(
     return whole
 }
 
-/// Reads all that an item points to, and answers it.
+/// Reads all data to which an item points, and answers it.
 private func read(_ item: DecodedItem) throws(Violation) -> String {
     switch item {
     case .call(let call): return "message \(try read(call.pointee))"
@@ -166,7 +166,7 @@ private func read(_ call: CallMessage) throws(Violation) -> String {
             try checkLine({ MessageEncoder.callback(to: address, error: error, $0) }),
             try checkLine({ MessageEncoder.progress(to: address, value: call.options, sequence: 7, $0) }),
         ] {
-            // It stands in front, in all dialects; what bears a function's name without its last brace.
+            // The id is at the front in all dialects; an id with a function's name is compared without its last brace.
             let written = id.first == UInt8(ascii: "{") ? Array(id.dropLast()) : Array(id)
             try require(
                 Array(line.prefix(id.count + 128)).contains(written),
@@ -227,8 +227,8 @@ private func readID(_ id: CallbackID?) throws(Violation) {
     try checkJSON(id.text)
     _ = id.number
     let json = try? JSON(parsing: id.text)
-    // What bears the name of a page's function has members; its content is the id among them, or of the daemon's
-    // making.
+    // An id with the name of a page's function has members; its content is the id in them, or one that the daemon
+    // created.
     if json?.objectValue != nil { return }
     if id.isString {
         try require(
@@ -244,7 +244,7 @@ private func checkJSON(_ bytes: UnsafeRawBufferPointer) throws(Violation) {
     try require((try? JSON(parsing: bytes)) != nil, "no JSON: \(text(bytes))")
 }
 
-/// What is written is one line, and JSON.
+/// Checks that the output is one line, and JSON.
 @discardableResult
 private func checkLine(_ write: (OutputBuffer) -> Void) throws(Violation) -> [UInt8] {
     let output = OutputBuffer()

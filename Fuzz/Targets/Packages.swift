@@ -1,10 +1,10 @@
 @testable import OfflinePackages
 
-// Offline packages of strangers. The input: a byte, and an archive, or a record with a manifest, which is signed here,
-// and what follows manifest and signature in the tar.
+// Offline packages of untrusted origin. The input: a byte, and an archive. Or a record with a manifest, which is signed
+// here, and the part of the tar after manifest and signature.
 //
 // - Whatever the pieces, a package is refused, a tar for the same reason, or has the same manifest.
-// - A manifest that is taken is written as it came, and no path of it leaves the folder or is there twice.
+// - An accepted manifest is written as it was received, and its paths are unique and stay within the folder.
 func fuzzPackages(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let choice = input.byte()
@@ -17,7 +17,7 @@ func fuzzPackages(_ bytes: [UInt8]) throws(Violation) {
         try require(one == other, "two manifests of one package")
         try checkManifest(one)
     case (.failure(let one), .failure(let other)):
-        // Where zstd is broken, what stands before that has been seen in pieces alone.
+        // If zstd is broken, only the pieces may have reported an earlier fault.
         try require(!isTar || one.reason == other.reason, "refused as \(one.reason), and in pieces as \(other.reason)")
     default: throw Violation(description: "a package is good whole or in pieces, and not both")
     }
@@ -39,7 +39,7 @@ private func checkManifest(_ manifest: PackageManifest) throws(Violation) {
     try require(names.count == manifest.files.count, "two files under one name")
 }
 
-/// What becomes of the input.
+/// Functions that read the input.
 private enum PackageInput {
     private static let key = PackageSecretKey("ed25519-secret:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 

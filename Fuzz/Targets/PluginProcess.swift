@@ -8,15 +8,16 @@ import Synchronization
 @testable import TaskRuntime
 import PluginInterface
 
-// What a plugin's process says: the real channel over a socket, link, host and runtime, with two clients. The input: a
-// record with the manifest that the process answers its hello with, then records whose first byte says what happens.
+// The messages of a plugin's process: the real channel over a socket, link, host and runtime, with two clients. The
+// input: a record with the manifest with which the process answers its hello, then records whose first byte selects the
+// event.
 //
-// - A manifest is read or refused with a sentence.
-// - Each call of a client gets one callback, whatever the process says, also where it ends.
-// - Each call of the process that bears an id gets one, unless the process ends first.
-// - What is written to either is lines of JSON.
+// - A manifest is accepted, or refused with a sentence.
+// - Each call of a client gets one callback, whatever the process sends, also if it ends.
+// - Each call of the process that contains an id gets one, unless the process ends first.
+// - The output to either is lines of JSON.
 func fuzzPluginProcess(_ bytes: [UInt8]) throws(Violation) {
-    // Channels live on the loop's thread; nobody waits there for this one.
+    // Channels belong to the loop thread; no code waits there for this one.
     let result = Mutex<Result<Void, Violation>?>(nil)
     let done = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     sem_init(done, 0, 0)
@@ -84,7 +85,7 @@ private final class FuzzedPluginProcess {
         }
     }
 
-    /// The plugin of a manifest, or of one that is good.
+    /// Adds the plugin of the manifest, or of the standard manifest if that is refused.
     private static func add(
         _ manifest: PluginManifest?, to runtime: TaskRuntime, _ host: PluginProcessHost
     ) throws(Violation) -> PluginInstance {
@@ -95,7 +96,7 @@ private final class FuzzedPluginProcess {
         return instance
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func step(_ record: [UInt8]) throws(Violation) {
         guard let first = record.first else { return }
@@ -105,7 +106,7 @@ private final class FuzzedPluginProcess {
         case "0", "1": clients[Int(first & 1)].send(rest + [0x0A], decoder)
         case "<": process.say(rest + [0x0A])
         case ",": process.say(rest)
-        // The process ends, is there again; says which tasks its interceptors are for; time passes.
+        // The process ends, or starts again; it names the tasks of its interceptors; time passes.
         case "x": endProcess()
         case "i": if let said = try? JSON(parsing: rest) { try? runtime.takeInterceptedTasks(said, of: instance) }
         case "t": clock.advance(.milliseconds(Int64(clamping: rest.prefix(6).reduce(0) { $0 * 10 + Int($1 & 15) })))
@@ -122,7 +123,7 @@ private final class FuzzedPluginProcess {
         }
     }
 
-    /// As the supervisor does it.
+    /// Ends the process as the supervisor does.
     private func endProcess(isRestarting: Bool = true) {
         let error = BridgeError(.pluginCrashed, "the process ended", data: ["started": true], isTransient: true)
         let link = process.link
@@ -192,7 +193,7 @@ private final class PluginProcessEnd {
         host.current = link
     }
 
-    /// Says it, and has it heard.
+    /// Sends the text to the daemon.
     func say(_ text: [UInt8]) {
         let parts = text.split(separator: FuzzInput.idPlace, omittingEmptySubsequences: false)
         let text = Array(parts.joined(separator: account.lastForwardedID))
@@ -211,10 +212,10 @@ private final class PluginProcessEnd {
         }
     }
 
-    /// The tasks for workers alone, which are sent without an id.
+    /// The tasks for workers only, which are sent without an id.
     private static let unanswered = ["plugin.log", "plugin.publish", "plugin.metrics"]
 
-    /// What it is owed for what it says.
+    /// Records the answers that the process must receive for a line.
     private func note(_ line: SplitLine) {
         _ = decoder.decode(line) { item in
             if case .call(let call) = item, let id = call.pointee.callbackID {
@@ -225,7 +226,7 @@ private final class PluginProcessEnd {
         }
     }
 
-    /// Reads what it was sent.
+    /// Reads the messages to the process.
     func read() throws(Violation) {
         guard !isClosed else { return }
         channel.flush()

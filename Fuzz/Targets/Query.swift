@@ -2,12 +2,12 @@ import BridgeJSON
 @testable import PersistenceTasks
 import TaskKit
 
-// Queries, cursors and options of the persistence tasks. The input: records; the first holds the options of a query,
-// the second a cursor, the others what the table holds.
+// Queries, cursors and options of the persistence tasks. The input: records; the first contains the options of a query,
+// the second a cursor, the others the records of the table.
 //
-// - Options are read or refused with `options.invalid`, quick ways read what the slow one would have read.
-// - A cursor of whatever text is refused, or names a position; the one that is written for a position names that one.
-// - Page by page, each record that meets the conditions comes once, in the order.
+// - Options are accepted, or refused with `options.invalid`; fast paths return the result of the slow path.
+// - Any cursor text is refused, or specifies a position; the cursor written for a position specifies that position.
+// - Page by page, each record that meets the conditions is returned once, in order.
 func fuzzQuery(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let options = input.record()
@@ -29,7 +29,7 @@ func fuzzQuery(_ bytes: [UInt8]) throws(Violation) {
 
 // MARK: Options
 
-/// The query that options ask for; nil where they are refused.
+/// Returns the query of the options; `nil` if they are refused.
 private func query(_ options: [UInt8], in path: TablePath) throws(Violation) -> Query? {
     guard let request = try decoded(QueryTask.Request.self, options) else { return nil }
     var query = Query(tablePath: path)
@@ -62,7 +62,7 @@ private func checkRefusal(_ error: BridgeError) throws(Violation) {
     try require(error.data?["path"]?.stringValue?.hasPrefix("$") == true, "refused without a path: \(error.message)")
 }
 
-/// Of JSON, which is what a task gets.
+/// Checks the fast paths with JSON, which is the only input of a task.
 private func checkQuickRequests(_ options: [UInt8]) throws(Violation) {
     guard (try? JSON(parsing: options)) != nil else { return }
     if let quick = ReadTask.quickRequest(options) {
@@ -77,7 +77,7 @@ private func checkQuickRequests(_ options: [UInt8]) throws(Violation) {
     try require(slow?.record == quick.record, "a quick record of \(options.shown)")
 }
 
-/// RFC 7396: a patch that was applied changes nothing the second time.
+/// RFC 7396: a patch changes nothing the second time.
 private func checkMerging(_ records: [JSON]) throws(Violation) {
     guard records.count > 1 else { return }
     guard records[0].objectValue != nil, records[1].objectValue != nil else { return }
@@ -107,7 +107,7 @@ private struct StoredRecord {
     var position: Ordering.Position
 }
 
-/// Goes through the table as the store does, and compares with all of it, sorted.
+/// Reads the table page by page as the store does, and compares with the whole table, sorted.
 private func checkPages(_ query: Query, _ records: [JSON]) throws(Violation) {
     let table = records.enumerated().map { index, json in
         let key = Array("\((index * 7) % 10)\(index)".utf8)

@@ -4,18 +4,18 @@ import Logging
 @testable import TaskRuntime
 
 // The daemon's core: splitter, decoder and runtime, with four clients, a plugin with an interceptor, and a clock. The
-// input: a byte for the limits, then records, whose first byte says what happens; see `FuzzedRuntime.step`.
+// input: a byte for the limits, then records whose first byte selects the event; see `FuzzedRuntime.step`.
 //
-// - Each call that bears an id gets one callback: never a second, and none is missing once its deadline is past, or its
-//   session has been closed. An error about a message is no call's end. Progress comes before the end.
-// - A call that a plugin makes ends once.
-// - Everything that is written is lines of JSON.
-// - In the end nothing is in flight, no stream is left, no end of a pipe, and no byte is counted for any.
+// - Each call that contains an id gets one callback: never a second one, and none is missing after its deadline or
+//   after the end of its session. An error about a message does not end a call. Progress is sent before the end.
+// - A call by a plugin ends once.
+// - The output is lines of JSON.
+// - In the end no call is in flight, no stream and no end of a pipe remains, and no byte is counted for any.
 func fuzzRuntime(_ bytes: [UInt8]) throws(Violation) {
     var input = FuzzInput(bytes)
     let fuzzed = FuzzedRuntime(limits: input.byte())
     _ = input.record()
-    // More than this shows nothing that less does not.
+    // More steps show nothing new.
     for _ in 0..<400 where !input.isEmpty { try fuzzed.step(input.record()) }
     try fuzzed.finish()
 }
@@ -84,18 +84,18 @@ private final class FuzzedRuntime {
         return limits
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Carries out a record. What is no step does nothing.
+    /// Executes a record. An unknown step has no effect.
     func step(_ record: [UInt8]) throws(Violation) {
         guard let first = record.first else { return }
         let rest = Array(record.dropFirst())
         let client = clients[Int(first & 3)]
         switch Character(UnicodeScalar(first)) {
-        // A client sends a line; a piece of one. (0 and 4 end in the same two bits.)
+        // A client sends a line, or a piece of one. (0 and 4 end in the same two bits.)
         case "0", "1", "2", "3": client.send(rest + [0x0A], decoder)
         case "4", "5", "6", "7": client.send(rest, decoder)
-        // It ends its input; goes, and another one comes; reads; does not read.
+        // It ends its input; is replaced by another client; reads; does not read.
         case "@", "A", "B", "C": client.endInput(decoder)
         case "P", "Q", "R", "S": hangUp(Int(first & 3))
         case "`", "a", "b", "c": client.setReading(true)
@@ -108,8 +108,8 @@ private final class FuzzedRuntime {
 
     private func stepOfDaemon(_ first: UInt8, _ rest: [UInt8]) {
         switch Character(UnicodeScalar(first)) {
-        // The plugin answers, fails, sends progress, calls, publishes. Its process ends, for good or not; there is
-        // another.
+        // The plugin answers, fails, sends progress, calls, publishes. Its process ends, permanently or not; it starts
+        // again.
         case "=": if let call = begun(rest) { withPadding(rest.dropFirst()) { instance.reply(call, $0) } }
         case "!": if let call = begun(rest) { instance.fail(call, BridgeError(code(rest.dropFirst()), "no")) }
         case "+": if let call = begun(rest) { withPadding(rest.dropFirst()) { instance.progress(call, $0) } }
@@ -131,13 +131,13 @@ private final class FuzzedRuntime {
         }
     }
 
-    /// The call that a byte names, from the newest on.
+    /// Returns the call that a byte selects, counted from the newest.
     private func begun(_ rest: [UInt8]) -> CallHandle? {
         let place = host.started.count - 1 - Int((rest.first ?? 0) & 15)
         return host.started.indices.contains(place) ? host.started[place] : nil
     }
 
-    /// The pipe that a byte names, from the newest on.
+    /// Returns the pipe that a byte selects, counted from the newest.
     private func pipe(_ rest: [UInt8]) -> FuzzPipe? {
         let place = pipes.count - 1 - Int((rest.first ?? 0) & 15)
         return pipes.indices.contains(place) ? pipes[place] : nil
@@ -175,8 +175,7 @@ private final class FuzzedRuntime {
         clients[index] = FuzzClient(runtime, uid: Self.uids[index], names)
     }
 
-    /// A connection that is to be closed is closed once everything is written: by then all its calls have had their
-    /// end.
+    /// Closes a connection that must be closed, once everything is written: all its calls must have ended by then.
     private func closeWhereAsked(_ index: Int) throws(Violation) {
         if let violation = clients[index].violation { throw violation }
         guard clients[index].isToBeClosed else { return }
@@ -186,10 +185,10 @@ private final class FuzzedRuntime {
 
     // MARK: The end
 
-    /// Longer than any call may last, but for those without a deadline.
+    /// Longer than the deadline of any call that has one.
     private static let long = Duration.seconds(400 * 24 * 3600)
 
-    /// All deadlines pass, and the plugin ends what has none.
+    /// Lets all deadlines pass; the plugin ends the calls without a deadline.
     func finish() throws(Violation) {
         instance.restarted()
         var answered = 0
@@ -200,7 +199,7 @@ private final class FuzzedRuntime {
             for call in begun { withPadding(Array("{}".utf8)) { instance.reply(call, $0) } }
             runtime.writeOutput()
         } while host.started.count > answered
-        // Streams that stand still wait for ever.
+        // Streams without progress wait for ever.
         runtime.streams.endAll()
         runtime.writeOutput()
         for client in clients { try client.checkSettled() }

@@ -3,10 +3,10 @@ import BridgeJSON
 import Logging
 @testable import TaskRuntime
 
-/// A plugin's host whose answers are the input's.
+/// A plugin's host whose answers are in the input.
 final class FuzzHost: TaskHost {
     let isolation = "none"
-    /// What was begun, whether it has ended or not.
+    /// The calls that were begun, ended or not.
     private(set) var started: [CallHandle] = []
 
     func perform(_ work: PluginWork, for call: Call, options: UnsafeRawBufferPointer) { started.append(call.handle) }
@@ -16,13 +16,13 @@ final class FuzzHost: TaskHost {
     func notify(_ change: SessionChange, _ session: Session) {}
 }
 
-/// A client: a connection without a socket, that keeps an account.
+/// A client: a connection without a socket, with an account of its callbacks.
 final class FuzzClient: SessionTransport {
     private(set) var session: Session! = nil  // set before init returns
     private let runtime: TaskRuntime
     private var splitter: MessageSplitter
     private var account = CallbackAccount()
-    /// Whether it reads what it is sent.
+    /// Whether it reads the daemon's output.
     private var isReading = true
     private(set) var isToBeClosed = false
     private var partOfLine: [UInt8] = []
@@ -36,9 +36,9 @@ final class FuzzClient: SessionTransport {
         session = runtime.open(PeerIdentity(uid: uid, gid: uid, pid: 1), transport: self)
     }
 
-    // MARK: In
+    // MARK: Input
 
-    /// Sends a piece of input, as a connection takes it.
+    /// Sends a piece of input, as a connection handles it.
     func send(_ piece: [UInt8], _ decoder: MessageDecoder) {
         let piece = piece.split(separator: FuzzInput.idPlace, omittingEmptySubsequences: false)
             .joined(separator: account.lastForwardedID)
@@ -92,7 +92,7 @@ final class FuzzClient: SessionTransport {
         }
     }
 
-    // MARK: Out
+    // MARK: Output
 
     func setReading(_ isReading: Bool) {
         self.isReading = isReading
@@ -119,7 +119,7 @@ final class FuzzClient: SessionTransport {
 
     // MARK: The end
 
-    /// Every call has had its end, and every line was whole.
+    /// Checks that every call has ended, and every line was complete.
     func checkSettled() throws(Violation) {
         setReading(true)
         if let violation { throw violation }

@@ -1,10 +1,10 @@
 @testable import TaskRuntime
 
-// The state of one stream, with a writer and a reader, of which each may use a pipe. The input: a byte for which of
-// them may, then steps of a few bytes; see `StreamPlay.step`.
+// The state of one stream, with a writer and a reader, each of which may use a pipe. The input: a byte that selects
+// which of them may, then steps of a few bytes; see `StreamPlay.step`.
 //
-// - What the reader has got is a beginning of what the writer has written.
-// - Complete, for either side, means that the reader has all of it, and that the writer has closed the stream.
+// - The reader has received a prefix of the written bytes.
+// - Complete, for either side, means that the reader has all bytes, and that the writer has closed the stream.
 // - Each call ends once, and none waits when both sides have left.
 // - No more bytes wait than the window holds; a writer that keeps within its room is not refused for more.
 func fuzzStreams(_ bytes: [UInt8]) throws(Violation) {
@@ -13,7 +13,7 @@ func fuzzStreams(_ bytes: [UInt8]) throws(Violation) {
     try play.finish()
 }
 
-/// A play of both sides, beside a plain account of what must hold.
+/// A play of both sides, beside a simple account of the required state.
 private struct StreamPlay {
     private static let windowBytes = 64
     private static let pipeBytes = 40
@@ -23,17 +23,17 @@ private struct StreamPlay {
     private var state = StreamState<Int>(windowBytes: windowBytes)
     private var lastWaiter = 0
     private var waiting: Set<Int> = []
-    /// What the writer has written, by its pipe or by messages, and what the reader has got.
+    /// The bytes that the writer has written, by its pipe or by messages, and those that the reader has received.
     private var written: [UInt8] = []
     private var received: [UInt8] = []
-    /// What is in the pipe: behind the writer, or before the reader, or both.
+    /// The content of the pipe: after the writer, or before the reader, or both.
     private var pipe: [UInt8] = []
     private var isPipeClosed = false
-    /// Bytes of writes whose answers have not come, and how many may be unanswered.
+    /// The bytes of writes without an answer, and the number that may be unanswered.
     private var unanswered: [Int: Int] = [:]
     private var room = windowBytes
     private var hasClosed = false
-    /// The writer has closed its pipe with another number of bytes than it wrote.
+    /// The writer has closed its pipe with a byte count that differs from the bytes written.
     private var hasMiscounted = false
     private var hasEnded = false
 
@@ -43,7 +43,7 @@ private struct StreamPlay {
         mayAttach = (choice & 1 != 0, choice & 2 != 0)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func step() throws(Violation) {
         switch choose(32) {
@@ -64,7 +64,7 @@ private struct StreamPlay {
         try require(written.starts(with: received), "\(received.count) bytes are no beginning of what was written")
     }
 
-    /// Both sides leave.
+    /// Ends both sides.
     mutating func finish() throws(Violation) {
         try setReady(true)
         try note(state.leave(.writer, nil))
@@ -92,7 +92,7 @@ private struct StreamPlay {
         try note(state.serve())
     }
 
-    /// At most so many bytes. The value of each follows from its place in the stream.
+    /// Returns new bytes, at most that number. The value of each follows from its position in the stream.
     private mutating func newBytes(_ maximum: Int) -> [UInt8] {
         let first = written.count
         return (first..<first + choose(max(0, maximum) + 1)).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
@@ -114,7 +114,7 @@ private struct StreamPlay {
         try note(answers)
     }
 
-    /// The daemon moves what it can between pipe and window.
+    /// Moves bytes between pipe and window, as the daemon does.
     private mutating func move() throws(Violation) {
         guard !state.isDirect else { return }
         if state.isAttached.writer, state.pourBytes > 0, !pipe.isEmpty || isPipeClosed {
@@ -165,7 +165,7 @@ private struct StreamPlay {
         try note(state.serve())
     }
 
-    /// A call that waits ends otherwise.
+    /// Ends a waiting call in another way.
     private mutating func forget() {
         guard !waiting.isEmpty else { return }
         let gone = waiting.sorted()[choose(waiting.count)]
@@ -208,7 +208,7 @@ private struct StreamPlay {
 
     private mutating func noteEnd(_ bytes: UInt64) throws(Violation) {
         hasEnded = true
-        // Of one pipe the daemon sees no bytes: the reader compares.
+        // The daemon does not see the bytes of a shared pipe: the reader compares.
         let isRight = bytes == UInt64(written.count) || state.isDirect && hasMiscounted
         try require(hasClosed && isRight, "the end after \(bytes) of \(written.count) bytes")
         try require(state.isAttached.reader || received == written, "the end before every byte was read")

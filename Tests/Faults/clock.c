@@ -1,7 +1,7 @@
-// A wall clock that is wrong by as many seconds as a file says: preloaded, for one process. Every other clock is left
-// alone.
+// A wall clock with an offset of seconds that a file specifies: preloaded, for one process. Every other clock is
+// unchanged.
 //
-// Own code, because libfaketime changes more than it is asked to: a Swift program under it does not see its arguments.
+// Own code, because libfaketime changes more than requested: a Swift program under it does not see its arguments.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

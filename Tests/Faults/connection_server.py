@@ -1,4 +1,4 @@
-"""A server of HTTP with a thread for each connection, which reads the heads of requests and nothing behind them."""
+"""An HTTP server with a thread for each connection, which reads only the heads of requests."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ class ConnectionServer:
         return head
 
     def answer(self, connection: socket.socket, head: bytes) -> bool:
-        """Answers a request; whether the connection goes on."""
+        """Answers a request; returns whether the connection continues."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The daemon as it was built, in a folder of its own, and what may be asked of its process."""
+"""The built daemon in a folder of its own, and access to its process."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ FILES_PLUGIN = ROOT / ".build/examples/debug/libFilesPlugin.so"
 
 
 class Home:
-    """Where a daemon lives. Outlives it: one may be started on it again."""
+    """The folder and socket of a daemon. They outlive it: another one may be started on them."""
 
     def __init__(self, state: Path | None = None, configuration: str = "") -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="trestle-faults-"))
         self.socket = str(self.folder / "s")
         self.state = state or self.folder / "state"
         self.log_file = self.folder / "log"
-        # A command that runs the daemon elsewhere, such as in namespaces.
+        # A command that runs the daemon in another environment, such as in namespaces.
         self.runner: list[str] = []
         self.manager = Manager(str(self.folder / "notify"))
-        # Also so that the machine's own configuration is not read.
+        # Written always, so that the machine's own configuration is not read.
         (self.folder / "trestled.toml").write_text(configuration)
 
     def remove(self) -> None:
@@ -54,15 +54,15 @@ class Daemon:
     """A process of the daemon."""
 
     def __init__(self, home: Home, arguments: tuple[str, ...] = (), **environment: str) -> None:
-        """Starts it, and does not wait for anything. `FDSTORE` in the environment: it hands over to the next one."""
+        """Starts it without waiting. With `FDSTORE` in the environment it hands its sessions over to the next one."""
         self.home = home
         home.manager.forget()
         kept = home.manager.stored
         command = [*home.runner, str(BUILT / "trestled"), "--socket", home.socket, "--state-dir", str(home.state), *arguments]
         if kept:
             names = ":".join(stored.name for stored in kept)
-            # They are to have the numbers from 3 on, and are meant for the process that becomes the daemon. (A plain sh
-            # may know only numbers of one digit.)
+            # The descriptors need the numbers from 3 on, in the process that becomes the daemon. (A plain sh may
+            # support only numbers of one digit.)
             moved = " ".join(f"{number}<&{stored.descriptor}" for number, stored in enumerate(kept, 3))
             exported = f"export LISTEN_PID=$$ LISTEN_FDS={len(kept)} LISTEN_FDNAMES={names}"
             command = ["bash", "-c", f'{exported}; exec "$@" {moved}', "bash", *command]
@@ -75,7 +75,7 @@ class Daemon:
 
     @classmethod
     def ready(cls, home: Home, arguments: tuple[str, ...] = (), **environment: str) -> Daemon:
-        """Starts one, and waits until it serves."""
+        """Starts a daemon, and waits until it is ready."""
         daemon = cls(home, arguments, **environment)
         if not daemon.serves():
             raise AssertionError(f"the daemon ended with {daemon.process.returncode}:\n{home.log}")
@@ -86,14 +86,14 @@ class Daemon:
         return self.process.pid
 
     def serves(self) -> bool:
-        """Waits until it serves. False: it has ended."""
+        """Waits until it is ready. False if it has ended."""
         return self.home.manager.is_ready(self.process)
 
     def connect(self) -> Bridge:
         return Bridge(self.home.socket)
 
     def result(self, task: str, options: Any = None) -> Any:
-        """The result of a call on a connection of its own."""
+        """Returns the result of a call on a connection of its own."""
         message = self.callback(task, options)
         assert "result" in message, message
         return message["result"]
@@ -103,7 +103,7 @@ class Daemon:
             return bridge.call(task, options)
 
     def ask_until(self, what: str, bridge: Bridge, condition: Callable[[dict[str, Any]], bool]) -> None:
-        """Asks for the daemon's status until the condition holds: each answer is another turn of its loop.
+        """Requests the daemon's status until the condition holds: each answer is another turn of its loop.
 
         There is no event for the end of a stream or of a session.
         """
@@ -115,16 +115,16 @@ class Daemon:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def kill(self) -> None:
-        """As the kernel does where memory is short: without a chance to do anything."""
+        """Kills the daemon, as the kernel does when memory is short."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> int:
-        """Asks it to end. Its exit status."""
+        """Requests its end; returns its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.wait()
 
     def wait(self) -> int:
-        """The exit status of one that ends by itself."""
+        """Waits until it has ended by itself; returns its exit status."""
         return self.home.manager.has_ended(self.process)

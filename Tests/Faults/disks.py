@@ -1,4 +1,4 @@
-"""Small disks, for a test that fills them. They are mounted in the mount namespace of this process alone."""
+"""Small disks, for a test that fills them. They are mounted only in the mount namespace of this process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Disk:
         folder.mkdir()
 
     def remove(self) -> None:
-        # Lazily: a process of a plugin that was ended may still be about to close a file.
+        # Lazily: a plugin process that was ended may still be closing a file.
         subprocess.run(["umount", "--lazy", self.folder], check=True)
 
     @property
@@ -24,7 +24,7 @@ class Disk:
         return self.folder / "ballast"
 
     def fill(self, free_bytes: int) -> None:
-        """Leaves no more than that much room."""
+        """Fills the disk up to that number of free bytes."""
         with self.ballast.open("ab", buffering=0) as file:
             try:
                 while True:

@@ -1,4 +1,4 @@
-"""A server whose responses are random bytes that resemble HTTP, and random requests. Both follow from a seed."""
+"""A server whose responses are random bytes that resemble HTTP, and random requests. Both are derived from a seed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIELDS = [
     'Clear-Site-Data: "{data}"', 'WWW-Authenticate: Digest realm="r", nonce="{number}"', "Location: {location}",
     "Retry-After: {number}", "Content-Location: {location}", "Trailer: X",
 ]
-# Those that can make the response one that cannot be understood.
+# Fields that can make a response invalid.
 WILD_FIELDS = [
     "Content-Length: {number}", "Transfer-Encoding: {transfer}", "Content-Encoding: {coding}", "Connection: {connection}",
     "X: {long}", "{raw}",
@@ -44,7 +44,7 @@ VALUES = {
 
 
 class RandomResponse:
-    """The bytes of a response, in pieces, and whether the connection goes on behind it."""
+    """The bytes of a response, in pieces, and whether the connection continues after it."""
 
     def __init__(self, seed: str, base: str) -> None:
         self.random = random.Random(seed)
@@ -124,7 +124,7 @@ class RandomResponse:
     def mutated(self, data: bytes) -> bytes:
         changed = bytearray(data)
         for _ in range(self.random.randint(1, 6)):
-            # For the most part in the head.
+            # Mostly in the head.
             end = len(changed) if self.random.random() < 0.3 else min(len(changed), 400)
             if end == 0:
                 break
@@ -148,7 +148,7 @@ class RandomResponse:
 
 
 class RandomServer(ConnectionServer):
-    """/N is answered by the response number N, the same each time but where the request has conditions."""
+    """/N is answered by response number N, always the same one unless the request has conditions."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -174,7 +174,7 @@ class RandomServer(ConnectionServer):
 
 
 def random_options(generator: random.Random, base: str, paths: int) -> dict[str, Any]:
-    """The options of a fetch."""
+    """Returns the options of a fetch."""
     options: dict[str, Any] = {"url": f"{base}/{generator.randrange(paths)}"}
 
     def sometimes(chance: float, name: str, values: list[Any]) -> None:

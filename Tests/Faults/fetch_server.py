@@ -8,7 +8,7 @@ from typing import Any
 from connection_server import ConnectionServer
 from daemon import Daemon
 
-# More than a result holds, and than is held of a stream.
+# More than a result, and the buffers of a stream, can contain.
 LONG_BYTES = 4_000_000
 SHORT_BYTES = 2_000
 
@@ -23,8 +23,8 @@ transfers = 2
 class StoppingServer(ConnectionServer):
     """Reads the request's head, and then stops:
 
-    /waiting before the status line, /receiving in the midst of a short body, /streaming in that of a long one. /short
-    is answered. Nothing is read any further, and nothing is answered to who comes with TLS.
+    /waiting before the status line, /receiving within a short body, /streaming within a long one. /short is answered.
+    It reads no more bytes, and does not answer a client that uses TLS.
     """
 
     def url(self, path: str, scheme: str = "http") -> str:
@@ -50,7 +50,7 @@ def plugin_process(daemon: Daemon, name: str) -> int:
 
 
 class Callbacks:
-    """A connection that keeps each callback that comes, and the progress of the calls."""
+    """A connection that records each callback, and the progress of the calls."""
 
     def __init__(self, daemon: Daemon) -> None:
         self.bridge = daemon.connect()
@@ -83,11 +83,12 @@ class Callbacks:
         return self.outcome(self.bridge.send(task, options))
 
     def count(self, number: int) -> int:
-        """How many callbacks have come; one that follows them has come, too."""
+        """Returns the number of callbacks of a call so far, including one that was sent before the answer to this
+        request."""
         self.call("bridge.status")
         return len(self.callbacks.get(number, []))
 
     def forget(self) -> None:
-        """What has come so far is no longer kept."""
+        """Drops the recorded callbacks and progress."""
         self.callbacks.clear()
         self.progress.clear()

@@ -1,4 +1,4 @@
-"""System calls of a running process that fail, or take long, for as long as a block lasts."""
+"""System calls of a running process that fail, or are slow, for the duration of a block."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ WRITE = "pwrite64"
 
 
 class Injected:
-    """strace is attached to all threads of the process, and does to the calls what `how` says (`error=EIO`)."""
+    """Attaches strace to all threads of the process, which manipulates the calls as `how` specifies (`error=EIO`)."""
 
     def __init__(self, process: int, calls: str, how: str, also: str = "") -> None:
-        """Calls in `also` are written down, and left alone."""
+        """Calls in `also` are recorded, and not manipulated."""
         traced = f"trace={calls},{also}" if also else f"trace={calls}"
         self.command = [
             "strace", "-f", "-s", "300", "-e", traced, "-e", f"inject={calls}:{how}", "-p", str(process),
@@ -42,14 +42,14 @@ class Injected:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Lets go of the process, which runs on.
+        # Detaches from the process, which continues.
         self.tracer.send_signal(signal.SIGINT)
         self.tracer.communicate(timeout=LIMIT)
         self.reading.join()
         self.output.close()
 
     def read(self) -> None:
-        """Takes what strace writes, as it comes."""
+        """Reads the output of strace as it is written."""
         for line in self.output:
             self.lines.append(line)
             if "INJECTED" in line or "DELAYED" in line:
@@ -61,5 +61,5 @@ class Injected:
 
     @property
     def count(self) -> int:
-        """How many calls were hit."""
+        """Returns the number of manipulated calls."""
         return self.trace.count("INJECTED") + self.trace.count("DELAYED")

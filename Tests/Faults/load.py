@@ -9,28 +9,28 @@ from typing import Any
 
 from daemon import Bridge
 
-# Numbers of records, by their keys; None: there is no such record.
+# Record numbers, by key; None: the record does not exist.
 Change = dict[str, "int | None"]
 
 
 def record(number: int) -> dict[str, Any]:
-    """Every eighth is longer than a page of the database."""
+    """Returns a record. Every eighth is longer than a page of the database."""
     return {"number": number, "text": "r" * (9_000 if number % 8 == 0 else 40)}
 
 
 @dataclass
 class Ledger:
-    """What one client knows of one table, in which nobody else writes."""
+    """The expected content of a table with one client as its only writer."""
 
     table: str
     settled: dict[str, int] = field(default_factory=dict)
-    # By callbackId: what was sent and not answered. A key is in one of them at most.
+    # By callbackId: the changes sent and not answered. A key is in at most one of them.
     pending: dict[int, Change] = field(default_factory=dict)
     acknowledged: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
     def take(self, callback: dict[str, Any]) -> None:
-        """An answer: acknowledged is done, refused is not done."""
+        """Handles an answer: an acknowledged change is done, a refused one is not."""
         change = self.pending.pop(callback["callbackId"])
         if "error" in callback:
             self.refused[callback["error"]["code"]] += 1
@@ -46,9 +46,8 @@ class Ledger:
                 self.settled[key] = number
 
     def check(self, bridge: Bridge) -> int:
-        """Compares with what is stored: what was acknowledged is there, what was refused is not, and what was not
-        answered is there as a whole or not at all. From then on that is settled. How many were found done though not
-        answered.
+        """Compares with the stored table: acknowledged changes exist, refused ones do not, and unanswered ones exist as
+        a whole or not at all. The unanswered changes are settled from then on. Returns how many of them were done.
         """
         found = read_table(bridge, self.table)
         done = 0
@@ -67,7 +66,7 @@ class Ledger:
 
 
 def read_table(bridge: Bridge, table: str) -> dict[str, int]:
-    """The numbers of all records, each of which is whole."""
+    """Returns the numbers of all records, each of which must be complete."""
     found: dict[str, int] = {}
     cursor: dict[str, str] = {}
     while True:
@@ -93,14 +92,14 @@ class Writer:
         self.number = max(ledger.settled.values(), default=0)
 
     def run_until(self, count: int) -> None:
-        """Writes until so many were answered, whatever the answers say."""
+        """Writes until that number of changes was answered, with any result."""
         wanted = self.answered + count
         while self.answered < wanted:
             self.fill()
             self.take_one()
 
     def run(self) -> None:
-        """Writes until the daemon is gone, and takes what it had said before."""
+        """Writes until the daemon has ended, and handles the answers that it sent before."""
         try:
             while True:
                 self.fill()
@@ -110,7 +109,7 @@ class Writer:
             self.take_rest()
 
     def finish(self) -> None:
-        """Waits for the answers to all that was sent."""
+        """Waits for the answers to all sent changes."""
         while self.ledger.pending:
             self.take_one()
 
@@ -158,13 +157,13 @@ class Writer:
         return {"table": self.ledger.table, "key": key, "record": record(self.number)}
 
     def post(self, task: str, options: Any, change: Change) -> None:
-        # The number before the bytes: a daemon that dies meanwhile may have carried it out.
+        # The number is recorded before the bytes are sent: a daemon that ends meanwhile may have made the change.
         number = next(self.bridge.numbers)
         self.ledger.pending[number] = change
         self.bridge.post(task, options, number)
 
     def free_key(self) -> str | None:
-        """A key that is stored and that no change under way is about."""
+        """Returns a stored key that no pending change affects."""
         if not self.ledger.settled:
             return None
         busy = {key for change in self.ledger.pending.values() for key in change}

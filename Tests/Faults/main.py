@@ -1,7 +1,7 @@
-"""Every fault and attack, tried on the daemon as it was built for release.
+"""Every fault and attack, tried on the release build of the daemon.
 
-main.py [-k PATTERN]…: those whose names match. It needs root, strace and a mount namespace of its own: scripts/test-faults
-sees to that.
+main.py [-k PATTERN]…: runs the tests whose names match. It needs root, strace and a mount namespace of its own;
+scripts/test-faults provides them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ ORDER: list[type[unittest.TestCase]] = [
 
 
 def main() -> None:
-    # As ^C does, so that daemons, disks and busy loops go with this program.
+    # As ^C does, so that daemons, disks and busy loops end with this program.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser()
     parser.add_argument("-k", action="append", metavar="PATTERN")

@@ -1,4 +1,4 @@
-"""What systemd is to the daemon: receives its notifications, and keeps the descriptors that it stores."""
+"""The part of systemd for the daemon: receives its notifications, and keeps the descriptors that it stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Stored:
 
 
 class Manager:
-    """One for all daemons of a home, which run one after the other."""
+    """A manager for all daemons of a home, which run one after the other."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -37,7 +37,7 @@ class Manager:
             os.close(stored.descriptor)
 
     def forget(self) -> None:
-        """Drops what an earlier daemon has sent, which may have been killed."""
+        """Drops the messages of an earlier daemon, which may have been killed."""
         while self.has_message():
             self.receive()
 
@@ -45,22 +45,22 @@ class Manager:
         return bool(select.select([self.socket], [], [], 0)[0])
 
     def is_ready(self, process: subprocess.Popen[bytes]) -> bool:
-        """Waits until the daemon reports that it serves. False: its process has ended."""
+        """Waits until the daemon reports that it is ready. False if its process has ended."""
         return self.wait(process, "READY=1")
 
     def has_ended(self, process: subprocess.Popen[bytes]) -> int:
-        """Waits for the end of the process, and takes what it sends before. Its exit status."""
+        """Waits for the end of the process, and handles its messages before that. Returns its exit status."""
         self.wait(process, None)
         return process.wait()
 
     def wait(self, process: subprocess.Popen[bytes], wanted: str | None) -> bool:
-        """Takes messages up to the wanted one. False: the process has ended."""
+        """Handles messages up to the wanted one. False if the process has ended."""
         ended = os.pidfd_open(process.pid) if process.poll() is None else None
         try:
             while ended is not None:
                 ready, _, _ = select.select([self.socket, ended], [], [], LIMIT)
                 assert ready, f"{LIMIT} s without a word from the daemon, which has not ended"
-                # What a process sends before its end is in the queue by then.
+                # Messages that a process sends before its end are in the queue by then.
                 if self.socket in ready:
                     if wanted in self.receive():
                         return True
@@ -73,15 +73,15 @@ class Manager:
         return False
 
     def receive(self) -> list[str]:
-        """The lines of one message."""
+        """Returns the lines of one message."""
         data, descriptors, _, _ = socket.recv_fds(self.socket, MESSAGE_BYTES, 16)
         lines = data.decode().split("\n")
         fields = dict(line.split("=", 1) for line in lines if "=" in line)
         if "FDSTORE" in fields:
-            # Above the numbers that the next daemon is to find them under.
+            # Above the numbers that they will have in the next daemon.
             self.stored += [Stored(fields["FDNAME"], fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 100))
                             for descriptor in descriptors]
-        # Also those of a barrier, on whose end the daemon waits.
+        # Also those of a barrier, for whose closing the daemon waits.
         for descriptor in descriptors:
             os.close(descriptor)
         if "FDSTOREREMOVE" in fields:

@@ -1,11 +1,12 @@
-"""names.py FOLDER: a network of its own, in which each name leads where a test says, and each address has a server.
+"""names.py FOLDER: a network of its own, in which a test sets the addresses of names, and each address has a server.
 
-To be started in a network and a mount namespace of its own. It has a resolver on 127.0.0.1, to which the file
-/etc/resolv.conf of the namespace leads, and HTTP servers on the ports 80 and 8080 of all addresses: those of loopback,
-and public ones that are no interface's. It obeys lines of JSON on its standard input, and answers each with one:
+Must be started in a network and a mount namespace of its own. It has a resolver on 127.0.0.1, to which the file
+/etc/resolv.conf of the namespace refers. It has HTTP servers on the ports 80 and 8080 of all addresses: those of
+loopback, and public ones that belong to no interface. It executes lines of JSON on its standard input, and answers each
+with one:
 
-    {"names": {"a.example": [["A", "1.2.3.4"], ["AAAA", "::1"]]}, "ttl": 0}    where names lead
-    {"silent": ".silent.example"}       no question is answered about names with this end
+    {"names": {"a.example": [["A", "1.2.3.4"], ["AAAA", "::1"]]}, "ttl": 0}    sets the addresses of names
+    {"silent": ".silent.example"}       leaves queries about names with this end unanswered
     {"own": "1.2.3.4"}                                                      makes an address this machine's
     {"seen": true}                                                          {"requests": [[address, path], …]}
 """
@@ -36,7 +37,7 @@ requests: list[list[str]] = []
 
 
 class Resolver(socketserver.BaseRequestHandler):
-    """Answers a question with the records of its name; of a name that there is not, that there is none."""
+    """Answers a query with the records of its name; for an unknown name it answers that it does not exist."""
 
     def handle(self) -> None:
         data, connection = self.request
@@ -61,7 +62,7 @@ class Resolver(socketserver.BaseRequestHandler):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers each request with the address that it came to, and keeps the connection."""
+    """Answers each request with the address at which it arrived, and keeps the connection."""
 
     protocol_version = "HTTP/1.1"
 
@@ -80,7 +81,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Of all addresses of both families."""
+    """Listens on all addresses of both families."""
 
     address_family = socket.AF_INET6
     daemon_threads = True
@@ -92,13 +93,13 @@ class Server(http.server.ThreadingHTTPServer):
 
 def prepare(folder: Path) -> None:
     ip("link", "set", "lo", "up")
-    # Where there is nothing but loopback, a daemon has no network.
+    # If there is only loopback, a daemon has no network.
     ip("link", "add", "outside", "type", "veth", "peer", "name", "inside")
     ip("link", "set", "outside", "up")
     ip("link", "set", "inside", "up")
     for network in PUBLIC + PRIVATE:
         family = "-6" if ":" in network else "-4"
-        # Whatever goes to these addresses comes here, though no interface has them.
+        # Packets to these addresses arrive here, although no interface has them.
         ip(family, "route", "add", "local", network, "dev", "lo")
     for file, text in [("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\n")]:
         (folder / file).write_text(text)

@@ -1,13 +1,14 @@
-"""A power cut: a virtual machine in which the daemon runs is killed under write load, and started again on the same disk.
+"""A power cut: a virtual machine in which the daemon runs is killed under write load, and restarted on the same disk.
 
     python3 Tests/Faults/power_cut.py --kernel vmlinuz --modules lib/modules/VERSION [--times 30]
 
-To be run by hand, as root where /dev/kvm asks for that. Kernel and modules are those of Debian's linux-image-cloud-amd64, taken
-out of the package with `dpkg-deb --extract`. Needed besides: qemu-system-x86, busybox-static, cpio, socat, mkfs.ext4.
+Run it by hand, as root if /dev/kvm requires that. Kernel and modules are those of Debian's linux-image-cloud-amd64,
+extracted from the package with `dpkg-deb --extract`. Also needed: qemu-system-x86, busybox-static, cpio, socat,
+mkfs.ext4.
 
-The machine has no more than the daemon, with the libraries that it needs, on an ext4; the bridge comes out of it by a virtual
-serial port. What its memory held is gone with it, as after a power cut. What it had given to its disk is kept even where it had
-not asked for a flush: a disk that loses its own cache is not shown.
+The machine contains only the daemon, with its libraries, on an ext4; a virtual serial port connects the bridge to the
+outside. The content of its memory is lost, as after a power cut. Bytes that it has written to its disk are kept even
+without a flush: a disk that loses its own cache is not simulated.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ poweroff -f
 
 
 class Machine:
-    """A folder with what a virtual machine is made of."""
+    """A folder with the files of a virtual machine."""
 
     def __init__(self, kernel: Path, modules: Path, accelerator: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="trestle-power-"))
@@ -84,7 +85,7 @@ class Machine:
             subprocess.run("find . | cpio --quiet -o -H newc", shell=True, cwd=root, stdout=file, check=True)
 
     def start(self) -> tuple[subprocess.Popen[bytes], Bridge]:
-        """Switches it on, and waits until the daemon in it answers."""
+        """Starts the machine, and waits until the daemon in it answers."""
         self.port.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as listener, (self.folder / "console").open("ab") as console:
             listener.bind(str(self.port))
@@ -117,13 +118,13 @@ class Machine:
 
 
 def libraries(program: Path) -> list[Path]:
-    """What the loader finds for it."""
+    """Returns the libraries that the loader finds for a program."""
     said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     return [Path(word) for word in said.split() if word.startswith("/")]
 
 
 def copy(file: Path, root: Path) -> None:
-    """To the same place under another root."""
+    """Copies a file to the same path under another root."""
     target = root / str(file).lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.exists():

@@ -1,11 +1,11 @@
-"""How often things are tried, and by which random numbers; variables of the environment change it."""
+"""The number of repetitions, and the seed of random choices; environment variables change them."""
 
 from __future__ import annotations
 
 import os
 import time
 
-# The same seed makes the same choices; not the same moments, which are the machine's.
+# The same seed makes the same choices, but not at the same moments, which depend on the machine.
 SEED = int(os.environ.get("FAULTS_SEED", time.time_ns() % 1_000_000))
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from daemon import Bridge, Home
 
-# Of nobody's: the daemon goes by numbers.
+# Unassigned users: the daemon uses only the numbers.
 STRANGER = 64_001
 OTHER = 64_002
 
 
 @contextmanager
 def user(uid: int) -> Iterator[None]:
-    """Connections made within belong to this user: the kernel keeps the user of the time of the connect."""
+    """Connections made within belong to this user: the kernel records the user at the time of the connect."""
     groups = os.getgroups()
     os.setgroups([])
     os.setegid(uid)
@@ -35,7 +35,7 @@ def connect(home: Home, uid: int) -> Bridge:
 
 
 def open_home(rules: str = "") -> Home:
-    """A home whose socket everybody may open; rules are all that stands between."""
+    """Returns a home whose socket every user may open; only the rules restrict them."""
     home = Home(configuration='socket_mode = "0666"\n')
     home.folder.chmod(0o755)
     folder: Path = home.folder / "policy.d"

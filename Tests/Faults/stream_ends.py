@@ -23,7 +23,7 @@ from trestle_bridge import BridgeError  # noqa: E402
 PIECE_BYTES = 24_000
 
 
-# What a side gets whose other side is gone; where it comes later, nobody knows of the stream any more.
+# The errors that a side gets after the other side has ended; later the stream does not exist any more.
 GONE = ["stream.closed", "stream.not_found"]
 
 # Makes a call, and returns its result.
@@ -47,16 +47,16 @@ def calling(bridge: Bridge) -> Call:
 class Output(Protocol):
     def write(self, data: bytes, /) -> object: ...
     def close(self) -> None:
-        """Raises where the reader has not got every byte."""
+        """Raises if the reader has not received every byte."""
 
 
 class Input(Protocol):
     def read(self, count: int, /) -> bytes | None:
-        """At most so many bytes; none: the stream is complete."""
+        """Returns at most that number of bytes; none: the stream is complete."""
 
 
 class MessageWriter:
-    """Writes by messages alone."""
+    """Writes by messages only."""
 
     def __init__(self, call: Call, stream: str) -> None:
         self.call = call
@@ -73,7 +73,7 @@ class MessageWriter:
 
 
 class MessageReader:
-    """Reads by messages alone."""
+    """Reads by messages only."""
 
     def __init__(self, call: Call, stream: str) -> None:
         self.call = call
@@ -92,12 +92,12 @@ class MessageReader:
 
 @dataclass
 class Side:
-    """One side of a stream, and what came of it."""
+    """One side of a stream, and its result."""
 
-    # After so many bytes `cut` is called; None: never.
+    # The number of bytes after which `cut` is called; None: never.
     cut_at: int | None
     cut: Callable[[], None]
-    # It is this side that is cut, and goes no further.
+    # Whether this side is the one that is cut, and so stops.
     is_victim: bool = True
     count: int = 0
     # How it ended: "complete", "cut", or the code of an error.
@@ -105,7 +105,7 @@ class Side:
     data: list[bytes] = field(default_factory=list)
 
     def is_cut(self) -> bool:
-        """Cuts where that is due."""
+        """Calls `cut` if it is due. Returns whether this side must stop."""
         if self.cut_at is None or self.count < self.cut_at:
             return False
         self.cut()
@@ -115,7 +115,7 @@ class Side:
         return self.is_victim
 
     def most(self) -> int:
-        """How many bytes go in one step."""
+        """Returns the number of bytes for one step."""
         return PIECE_BYTES if self.cut_at is None else min(PIECE_BYTES, self.cut_at - self.count)
 
     def write(self, output: Output, data: bytes) -> None:
@@ -150,17 +150,17 @@ def code(error: BridgeError | OSError) -> str:
 
 @dataclass
 class Plan:
-    """What a process does with its end."""
+    """The actions of a process on its end."""
 
     socket: str
     side: str  # "write" or "read"
     by: str  # "messages" or "descriptor"
     data: bytes
     cut_at: int | None = None
-    # Who gets the signal there; 0: this process itself.
+    # The process that gets the signal there; 0: this process itself.
     victim: int = 0
     signal: int = signal.SIGKILL
-    # Whether this end then stands still until the victim has ended.
+    # Whether this end then waits until the victim has ended.
     stands: bool = False
     makes: bool = False
 
@@ -171,8 +171,8 @@ class EndProcess:
     def __init__(self, plan: Plan, names: tuple[int, int], taken: tuple[int, int]) -> None:
         """
         Args:
-            names: a pipe for the name of the stream, from who makes it to the other.
-            taken: a pipe that has a byte once the end is taken that is to be killed.
+            names: a pipe for the name of the stream, from its creator to the other process.
+            taken: a pipe that gets a byte once the victim's end is taken.
         """
         self.plan, self.names, self.taken = plan, names, taken
         self.cut_time: float | None = None
@@ -222,12 +222,12 @@ class EndProcess:
         return name
 
     def noting(self, end: Any) -> Any:
-        """The end, which notes when it was first used."""
+        """Returns the end, with a note of its first use."""
         return end if self.plan.side == "write" else Noting(end, self.taken[1])
 
     def kill(self) -> None:
         if self.plan.victim:
-            # One that never used the name would make this side wait for a minute.
+            # A victim that never used the name would make this side wait for a minute.
             os.read(self.taken[0], 1)
         victim = self.plan.victim or os.getpid()
         ended = os.pidfd_open(victim)
@@ -238,7 +238,7 @@ class EndProcess:
         os.close(ended)
 
     def report(self) -> dict[str, Any] | None:
-        """What came of it, once the process has ended; None: it was killed."""
+        """Returns the result, once the process has ended; None if it was killed."""
         text = b""
         try:
             while select.select([self.reports], [], [], LIMIT)[0]:
@@ -253,7 +253,7 @@ class EndProcess:
 
 
 class Noting:
-    """An input that says when bytes have come: from then on its end is taken."""
+    """An input that reports when the first bytes have arrived: from then on its end is taken."""
 
     def __init__(self, source: Input, taken: int) -> None:
         self.source = source

@@ -1,4 +1,4 @@
-"""A disk that fails under the accounts."""
+"""A failing disk under the accounts."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Accounts(FaultTest):
         token = self.daemon.result("login", {"user": "ada", "password": "old horse"})["token"]
         for number in range(ROUNDS):
             with Injected(self.daemon.pid, calls, how):
-                # Another one is the last each time: that is what stands in the log when the daemon is killed.
+                # A different one is the last each time: its entry is the last in the log when the daemon is killed.
                 for task, options in self.writes(number):
                     self.refused(task, code, options)
-                # What needs no writing goes on.
+                # Operations without writes still work.
                 self.assertEqual(self.daemon.result("login", {"token": token})["user"], "ada")
                 self.assertEqual(self.names(), names)
                 if number % 2:
@@ -63,5 +63,5 @@ class Accounts(FaultTest):
         self.try_fault("accounts: `fdatasync` fails with EIO", SYNC, "error=EIO", "storage.failed")
 
     def test_full(self) -> None:
-        """There is no room for an account, a password, a token: refused, and not done"""
+        """The disk has no room for an account, a password, a token: refused, and not done"""
         self.try_fault("accounts: `pwrite64` fails with ENOSPC", WRITE, "error=ENOSPC", "storage.full")

@@ -1,4 +1,4 @@
-"""Who is not to be there: other users of the machine, who may open the socket and know everything but how to get in."""
+"""Other users of the machine, which may open the socket and know everything but the credentials."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Attack(FaultTest):
 
 class Strangers(Attack):
     def test_tasks(self) -> None:
-        """A user for whom there is no rule is denied every task, gets the rule in the error, and sees no events"""
+        """A user without a rule is denied every task, gets the rule in the error, and receives no events"""
         tasks = [task["name"] for task in self.daemon.result("bridge.tasks")["tasks"]]
         with self.daemon.connect() as owner:
             owner.call("persistence.create", {"table": "t", "key": "k", "record": {"secret": "apple"}})
@@ -46,7 +46,7 @@ class Strangers(Attack):
                         self.assertEqual(answer["error"]["code"], "permission.denied", answer)
                         self.assertTrue(answer["error"]["data"]["rule"], answer)
                         tried += 1
-                # Nothing came but the answers: no event of what others did meanwhile.
+                # Only answers have arrived: no event about the actions of others meanwhile.
                 owner.call("persistence.update", {"table": "t", "key": "k", "record": {"secret": "pear"}})
                 self.assertEqual(stranger.call("Echo")["error"]["code"], "permission.denied")
             self.assertEqual(owner.call("persistence.read", {"table": "t", "key": "k"})["result"]["record"], {"secret": "pear"})
@@ -58,7 +58,7 @@ class Forgers(Attack):
     rules = allow("call", ["Echo", "bridge.ping"], STRANGER)
 
     def test_ids(self) -> None:
-        """Callbacks, progress and cancels under the ids of others' calls change nothing for those"""
+        """Callbacks, progress and cancels with the ids of others' calls do not affect those calls"""
         provider, caller = self.daemon.connect(), self.daemon.connect()
         self.addCleanup(provider.__exit__)
         self.addCleanup(caller.__exit__)
@@ -95,7 +95,7 @@ class Origins(Attack):
              + allow("call", ["bridge.hello", "persistence.*"], OTHER))
 
     def names(self) -> list[str]:
-        """Texts that are near to the origin, and are not it."""
+        """Returns texts that are similar to the origin, and not equal."""
         names = {ORIGIN + "/", ORIGIN + ":443", ORIGIN + "\0", " " + ORIGIN, ORIGIN + " ", ORIGIN.upper(), "http" + ORIGIN[5:],
                  ORIGIN + ".evil.example", "https://evil.example#" + ORIGIN, ORIGIN + "%00", "*", "https://*", "local\0",
                  ORIGIN.replace("notes", "note\u017f"), ORIGIN.replace("n", "\u207f"), "\ufeff" + ORIGIN}
@@ -107,7 +107,7 @@ class Origins(Attack):
         return sorted(names)
 
     def test_names(self) -> None:
-        """Nobody speaks for an origin that no rule gives him, however he spells it"""
+        """A client cannot represent an origin without a rule, in any spelling"""
         with self.stranger() as owner:
             self.assertIn("result", owner.call("bridge.hello", {"origin": ORIGIN}))
             owner.call("persistence.create", {"table": "t", "key": "k", "record": {"mine": True}})
@@ -128,7 +128,7 @@ class Guessers(Attack):
     rules = allow("call", ["login", "login.status"], STRANGER)
 
     def test_passwords(self) -> None:
-        """Who guesses passwords is locked out, over however many connections, and the owner is not"""
+        """A client that guesses passwords is locked out, over any number of connections, and the owner is not"""
         ada = {"user": "ada", "password": "correct horse"}
         self.daemon.result("login.users.add", ada)
         counts = {"login.failed": 0, "login.locked": 0, "busy": 0}
@@ -159,7 +159,7 @@ class Garbage(Attack):
     rules = allow("call", ["Echo", "bridge.ping"], STRANGER)
 
     def lines(self) -> list[bytes]:
-        """Messages that reach much of the decoder, for others to be made of."""
+        """Returns messages that reach much of the decoder, as a base for random changes."""
         return [file.read_bytes() for file in sorted((ROOT / "Fuzz/Corpus/messages").iterdir())]
 
     def spoil(self, line: bytes) -> bytes:
@@ -170,7 +170,7 @@ class Garbage(Attack):
         return bytes(spoilt)
 
     def test_lines(self) -> None:
-        """Whatever bytes come, in whatever pieces: answers are JSON, the connection lives on, and others do not notice"""
+        """For any bytes, in any pieces, answers are JSON, the connection continues, and others are not affected"""
         seeds = self.lines()
         sent = answered = others = 0
         with self.daemon.connect() as victim:

@@ -1,4 +1,4 @@
-"""A wall clock that is set forward and back: only what is bound to the date goes by it."""
+"""A wall clock that is set forward and back: only date-dependent functions use it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Steps(FaultTest):
         self.addCleanup(lambda: self.daemon.kill())
 
     def step(self, offset: int) -> None:
-        """Sets the clock, and sees that the daemon's is the one that was set, and its other clock is not."""
+        """Sets the clock, and checks that the daemon's wall clock has changed, and its other clock has not."""
         before = self.daemon.result("bridge.ping")
         self.clock[:] = offset.to_bytes(8, "little", signed=True)
         after = self.daemon.result("bridge.ping")
@@ -45,14 +45,14 @@ class Steps(FaultTest):
         self.steps += 1
 
     def provide(self) -> Bridge:
-        """A task that nobody answers."""
+        """Provides a task that is never answered."""
         provider = self.daemon.connect()
         self.addCleanup(provider.__exit__)
         self.assertIn("result", provider.call("bridge.register", {"tasks": ["silent"]}))
         return provider
 
     def test_deadlines(self) -> None:
-        """Deadlines neither end calls early nor keep them: they do not know the wall clock"""
+        """Deadlines end calls neither early nor late: they do not depend on the wall clock"""
         provider = self.provide()
         with self.daemon.connect() as caller:
             late = caller.send("silent", timeout=3_600_000)
@@ -70,7 +70,7 @@ class Steps(FaultTest):
                  f"{self.steps} calls ended with `call.timeout`, the long one was open until the end")
 
     def test_tokens(self) -> None:
-        """A token expires by the date, and is good again when the date was wrong; who is logged in stays so"""
+        """A token expires by the date, and is valid again after the date is corrected; a login stays valid"""
         ada = {"user": "ada", "password": "horse"}
         self.daemon.result("login.users.add", ada)
         with self.daemon.connect() as session:
@@ -88,7 +88,7 @@ class Steps(FaultTest):
                  f"{ROUNDS} times refused after a step of 31 days, {2 * ROUNDS} times valid after steps back")
 
     def test_lock_out(self) -> None:
-        """Who is locked out stays so whatever the wall clock says, and gets in when the time has passed"""
+        """A lock-out does not depend on the wall clock, and ends when its time has passed"""
         ada = {"user": "ada", "password": "horse"}
         self.daemon.result("login.users.add", ada)
         for _ in range(7):
@@ -100,16 +100,16 @@ class Steps(FaultTest):
                  "it neither ends early nor becomes longer", "`login.locked` after each step")
 
     def guess(self) -> Any:
-        """A wrong password, as often as it takes to be one that counts."""
+        """Tries a wrong password until one is counted."""
         while True:
             error = self.daemon.callback("login", {"user": "ada", "password": "wrong"})["error"]
             if error["code"] == "login.failed":
                 return
-            # Asked more often, it is busy, and says nothing of a lock.
+            # If the interval is too short, the daemon is busy, and the guess does not count.
             time.sleep(error["retryAfter"] / 1000)
 
     def test_keys(self) -> None:
-        """Keys that the daemon makes go on growing when the clock is set back"""
+        """Keys that the daemon creates increase when the clock is set back"""
         keys = []
         for offset in STEPS * ROUNDS:
             self.step(offset)

@@ -1,4 +1,4 @@
-"""Databases that are damaged: none is used without a word, none is changed, and a backup brings everything back."""
+"""Damaged databases: each is reported, none is changed, and a backup restores everything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Damaged(FaultTest):
             writer.run_until(600)
             writer.finish()
             self.store("backup", "--force")
-        # In order, so that all of it is in the one file.
+        # In order, so that the one file contains everything.
         self.assertEqual(daemon.stop(), 0)
         self.sound = self.home.records.read_bytes()
 
@@ -65,7 +65,7 @@ class Damaged(FaultTest):
         return self.random.choice(kinds)(content), bytes(content)
 
     def test_damaged(self) -> None:
-        """A damaged or truncated database is refused with a clear word and left as it is; a backup restores everything"""
+        """A damaged or truncated database is refused with a clear error and not changed; a backup restores all"""
         kinds: Counter[str] = Counter()
         refused = 0
         for _ in range(DAMAGES):
@@ -73,7 +73,7 @@ class Damaged(FaultTest):
             self.home.records.write_bytes(content)
             refused += self.is_refused(content, kind)
             kinds[kind] += 1
-        # The last one is cut off, which cannot be overlooked.
+        # The last one is truncated, which is always noticed.
         content = bytearray(self.sound)
         self.home.records.write_bytes(content[:len(content) // 2])
         self.assertTrue(self.is_refused(bytes(content[:len(content) // 2]), "cut in half"))
@@ -86,7 +86,7 @@ class Damaged(FaultTest):
                  f"{len(self.ledger.settled)} records back")
 
     def is_refused(self, content: bytes, kind: str) -> bool:
-        """Whether it was refused, as it should be; not where nothing of what is stored is damaged."""
+        """Returns whether the database was refused; it may be used only if no stored data is damaged."""
         said = len(self.home.log)
         daemon = Daemon(self.home)
         if daemon.serves():
@@ -111,7 +111,7 @@ class Damaged(FaultTest):
                 self.home.records.with_name(self.home.records.name + suffix).unlink(missing_ok=True)
 
     def check_restored(self) -> None:
-        """As docs/operations.md says it."""
+        """Restores the backup as described in docs/operations.md."""
         aside = self.home.state / "damaged"
         aside.mkdir()
         for file in self.home.state.glob("records.sqlite*"):

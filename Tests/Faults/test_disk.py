@@ -1,4 +1,5 @@
-"""Disks that fail, or are full: what is not stored is refused, what is stored stays, and all goes on when they work again."""
+"""Failing and full disks: unstored writes are refused, stored data remains, and writes work again once the disk
+does."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class DiskTest(FaultTest):
         self.addCleanup(self.writer.bridge.__exit__)
 
     def restart(self) -> None:
-        """A kill, and another daemon on the same state."""
+        """Kills the daemon, and starts another one on the same state."""
         self.daemon.kill()
         self.daemon = Daemon.ready(self.home)
         self.new_writer()
@@ -44,7 +45,7 @@ class DiskTest(FaultTest):
             self.ledger.check(bridge)
 
     def check_reads(self) -> None:
-        """Reads by key and queries find what was acknowledged, also while writes are refused."""
+        """Checks that reads and queries find acknowledged records, also while writes are refused."""
         with self.daemon.connect() as bridge:
             for key, number in list(self.ledger.settled.items())[:20]:
                 message = bridge.call("persistence.read", {"table": "t", "key": key})
@@ -53,7 +54,7 @@ class DiskTest(FaultTest):
             self.assertEqual(read_table(bridge, "t"), self.ledger.settled)
 
     def refuse(self, count: int, code: str) -> None:
-        """Writes until so many have been refused, which must begin at some point."""
+        """Writes until that number was refused; refusals must begin at some point."""
         wanted = self.ledger.refused.total() + count
         while self.ledger.refused.total() < wanted:
             self.writer.run_until(1)
@@ -61,7 +62,7 @@ class DiskTest(FaultTest):
         self.assertEqual(set(self.ledger.refused), {code})
 
     def go_on(self) -> None:
-        """The disk works again, and so does the very next write."""
+        """Checks that writes succeed again, from the very first one."""
         refused = self.ledger.refused.total()
         self.writer.run_until(100)
         self.writer.finish()
@@ -77,8 +78,8 @@ class FailingCalls(DiskTest):
         self.begin()
         for number in range(ROUNDS):
             self.go_on()
-            # From a call on that is another in each round: in the midst of a commit, of its log, of a checkpoint.
-            # In the first round from the first: nobody has read anything yet.
+            # The first failing call differs in each round: within a commit, in the write of its log, in a checkpoint.
+            # In the first round it is the first call: nothing has been read yet.
             first = self.random.randint(1, 40) if number else 1
             with Injected(self.daemon.pid, calls, f"{how}:when={first}+"):
                 self.refuse(50, code)
@@ -104,11 +105,11 @@ class FailingCalls(DiskTest):
         self.try_fault("`pwrite64` fails with ENOSPC", WRITE, "error=ENOSPC", "storage.full")
 
     def test_sync_full(self) -> None:
-        """fsync finds no room, as where blocks are given out late: refused, and it recovers"""
+        """fsync finds no room, as with delayed allocation of blocks: refused, and it recovers"""
         self.try_fault("`fdatasync` fails with ENOSPC", SYNC, "error=ENOSPC", "storage.failed")
 
     def test_down_with_the_disk(self) -> None:
-        """What was refused does not come back where the daemon is killed while the disk still fails"""
+        """A refused write does not appear after the daemon is killed while the disk still fails"""
         self.begin()
         for _ in range(ROUNDS):
             self.go_on()
@@ -122,7 +123,7 @@ class FailingCalls(DiskTest):
                  "no refused write comes back with the next start", self.seen())
 
     def test_opened_anew(self) -> None:
-        """After one failed fsync the database is opened again before anything else is acknowledged"""
+        """After one failed fsync the database is reopened before the next write is acknowledged"""
         self.begin()
         for number in range(ROUNDS):
             with Injected(self.daemon.pid, SYNC, "error=EIO:when=1", also="openat,write,writev,sendto,sendmsg") as injected:
@@ -147,7 +148,7 @@ class FullDisks(DiskTest):
         self.begin_on(kind)
         for number in range(ROUNDS):
             self.go_on()
-            # Another place to run out of it each time: the log, its index, the database.
+            # Each time another file runs out of room: the log, its index, the database.
             self.disk.fill(self.random.randrange(0, 160) << 10)
             self.refuse(20, "storage.full")
             self.check_reads()
@@ -168,28 +169,28 @@ class FullDisks(DiskTest):
         self.begin()
 
     def shrink(self) -> None:
-        """Deletes most of what is there, so that the next round has room."""
+        """Deletes most records, so that the next round has room."""
         operations = [{"delete": {"table": "t", "key": key}} for key in self.ledger.settled]
         for first in range(0, len(operations), 500):
             self.daemon.result("persistence.transaction", {"operations": operations[first:first + 500]})
         self.ledger.settled.clear()
 
     def test_memory(self) -> None:
-        """A tmpfs without room: storage.full, and it recovers when there is some"""
+        """A tmpfs without room: storage.full, and it recovers once there is some"""
         self.fill(MemoryDisk)
 
     def test_image(self) -> None:
-        """An ext4 without room: storage.full, and it recovers when there is some"""
+        """An ext4 without room: storage.full, and it recovers once there is some"""
         self.fill(ImageDisk)
 
     def test_start(self) -> None:
-        """A daemon that starts on a full disk serves reads or says why it does not start, and all is there afterwards"""
+        """A daemon started on a full disk serves reads or reports why it cannot start, and no record is lost"""
         self.begin_on(ImageDisk)
         refused = 0
         for number in range(ROUNDS):
             self.go_on()
             if number % 2:
-                # Its files are whole then, and the log's index has to be made again.
+                # Its files are complete then, and the log's index must be created again.
                 self.assertEqual(self.daemon.stop(), 0)
             self.daemon.kill()
             self.disk.fill(0)
@@ -206,7 +207,7 @@ class FullDisks(DiskTest):
                  f"{refused} times status 1 and `the disk is full`, {ROUNDS - refused} times served")
 
     def begins_or_says_why(self) -> bool:
-        """Whether it was refused."""
+        """Returns whether the start was refused."""
         if self.daemon.serves():
             self.check_reads()
             return False

@@ -1,4 +1,4 @@
-"""The daemon is killed while responses are stored, at any moment. Fetch runs in its process here."""
+"""The daemon is killed at random moments while responses are stored. Fetch runs in its process here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ cache_user_bytes = 4000000
 
 
 def body_of(path: str) -> bytes:
-    """The one body that a path has: a third of them fit into a row, the others are in files."""
+    """Returns the only body of a path: a third of them fit into a row, the others are in files."""
     seed = hashlib.sha256(path.encode()).digest()
     length = [200, 20_000, 60_000, 300_000][seed[0] % 4] + seed[1]
     return (seed * (length // len(seed) + 1))[:length]
@@ -53,7 +53,7 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 
 class QuietServer(http.server.ThreadingHTTPServer):
-    """Connections that end are what is tried here."""
+    """Connections that end are expected in this test."""
 
     daemon_threads = True
 
@@ -84,7 +84,7 @@ class CacheKilled(FaultTest):
             pass
 
     def check(self, daemon: Daemon) -> None:
-        """Whatever the cache gives is what the server has."""
+        """Checks that each body in the cache is the server's."""
         with daemon.connect() as bridge:
             for number in range(URLS):
                 path = f"/{number}"
@@ -96,14 +96,14 @@ class CacheKilled(FaultTest):
                 self.assertEqual(base64.b64decode(message["result"]["body"]["base64"]), body_of(path), path)
 
     def test_in_mid_store(self) -> None:
-        """kill -9 at a random moment while responses are stored: no body that the cache gives later is wrong"""
+        """kill -9 at a random moment while responses are stored: no body in the cache is wrong later"""
         for number in range(KILLS):
             daemon = Daemon.ready(self.home)
             threads = [threading.Thread(target=self.fetch_until_gone, args=(daemon, SEED + number * CLIENTS + client))
                        for client in range(CLIENTS)]
             for thread in threads:
                 thread.start()
-            # From before the first body to the midst of many: a moment, and no condition.
+            # From before the first body until many are in progress: a random time, and no condition.
             threading.Event().wait(self.random.uniform(0, 0.3))
             daemon.kill()
             for thread in threads:

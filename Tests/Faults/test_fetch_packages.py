@@ -1,4 +1,4 @@
-"""The daemon is killed while an offline package is installed, at any moment. Fetch runs in its process here."""
+"""The daemon is killed at random moments while an offline package is installed. Fetch runs in its process here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class InstallKilled(FaultTest):
              f"package=@{self.packages[version]}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def check(self, daemon: Daemon) -> str:
-        """The version that is installed, of which each file is as it was packed."""
+        """Returns the installed version, after a check that each file is unchanged."""
         packages = daemon.result("http.packages.list")["packages"]
         self.assertEqual(len(packages), 1, packages)
         version = packages[0]["version"]
@@ -76,11 +76,11 @@ class InstallKilled(FaultTest):
         return version
 
     def folders(self) -> int:
-        """How many versions lie in the state directory, whole or not."""
+        """Returns the number of versions in the state directory, complete or not."""
         return sum(1 for path in self.home.state.rglob("manifest.sig"))
 
     def test_in_mid_install(self) -> None:
-        """kill -9 at a random moment of an installation: the version before is whole, or the new one is"""
+        """kill -9 at a random moment of an installation: the previous version is complete, or the new one is"""
         daemon = Daemon.ready(self.home)
         start = time.monotonic()
         self.assertEqual(self.install(VERSIONS[0]).wait(), 0)
@@ -89,7 +89,7 @@ class InstallKilled(FaultTest):
         for _ in range(INSTALL_KILLS):
             other = VERSIONS[1 - VERSIONS.index(installed)]
             process = self.install(other)
-            # From before the first byte to behind the last one: a moment, and no condition.
+            # From before the first byte to after the last one: a random time, and no condition.
             threading.Event().wait(self.random.uniform(0, longest))
             daemon.kill()
             process.wait()
@@ -97,7 +97,7 @@ class InstallKilled(FaultTest):
             version = self.check(daemon)
             changes += version != installed
             installed = version
-            # Opening the store has removed what is neither.
+            # Opening the store has removed all other versions.
             self.assertIn(self.folders(), [1, 2])
         daemon.kill()
         self.row("kill -9 while an offline package is installed", f"{INSTALL_KILLS} kills",

@@ -25,14 +25,14 @@ class FetchKilled(FaultTest):
         self.rounds = max(1, PLUGIN_CUTS // 10)
 
     def begin(self, client: Callbacks, phase: str) -> list[int]:
-        """Calls of which the last one comes to the phase and stays in it."""
+        """Makes calls, the last of which reaches the phase and stays in it."""
         options: dict[str, Any] = {"url": self.server.url(phase)}
         if phase == "securing":
             options["url"] = self.server.url("", "https")
         elif phase == "sending":
             stream = client.call("bridge.stream.new")["result"]["stream"]
             options |= {"method": "PUT", "body": {"stream": stream}}
-        # So many run at once.
+        # The maximum of transfers at once.
         held = [self.hold(client) for _ in range(2 if phase == "queued" else 0)]
         return held + [client.begin("http.fetch", options)]
 
@@ -45,7 +45,8 @@ class FetchKilled(FaultTest):
         os.kill(plugin_process(self.daemon, plugin), signal.SIGKILL)
 
     def check_works(self, client: Callbacks) -> None:
-        """After five faults within a minute the daemon does not start it by itself."""
+        """Checks that fetches work. After five faults within a minute the daemon does not restart a plugin by
+        itself."""
         for plugin in ("fetch", "cookies"):
             client.call("bridge.plugin.reload", {"name": plugin})
         message = client.call("http.fetch", {"url": self.server.url("short"), "as": "text"})
@@ -76,7 +77,7 @@ class FetchKilled(FaultTest):
                  "as promised, each time")
 
     def test_behind_the_result(self) -> None:
-        """A stream whose plugin is killed behind the result ends with an error"""
+        """A stream whose plugin is killed after the result ends with an error"""
         def check(client: Callbacks, phase: str) -> None:
             options = {"url": self.server.url(phase), "respond": "headers"}
             number = client.begin("http.fetch", options)

@@ -44,7 +44,7 @@ class RandomServers(FaultTest):
         self.faults: list[str] = []
 
     def note(self, options: Any, message: Any) -> None:
-        """Counts what came of a fetch or of its stream."""
+        """Counts the result of a fetch or of its stream."""
         code = message["error"]["code"] if "error" in message else "result"
         with self.lock:
             self.outcomes[code] = self.outcomes.get(code, 0) + 1
@@ -52,7 +52,7 @@ class RandomServers(FaultTest):
                 self.faults.append(f"{options}: {message}")
 
     def read(self, client: Callbacks, generator: random.Random, options: Any, stream: str) -> None:
-        """Reads a stream to its end, or gives it up."""
+        """Reads a stream to its end, or closes it earlier."""
         pieces = generator.choice([0, 1, 10_000, 10_000])
         for _ in range(pieces):
             message = client.call("bridge.stream.read", {"stream": stream})
@@ -87,12 +87,12 @@ class RandomServers(FaultTest):
                 self.faults.append(f"client {seed}: {error!r}")
 
     def memory(self, process: int) -> int:
-        """The most that it has had, in MiB."""
+        """Returns the peak memory of a process, in MiB."""
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) // 1024
 
     def test_random_servers(self) -> None:
-        """Each fetch from a server of random bytes ends with one result or error, and the plugin stays as it is"""
+        """Each fetch from a server of random bytes ends with one result or error, and the plugin process survives"""
         process = plugin_process(self.daemon, "fetch")
         threads = [threading.Thread(target=self.fetch, args=(SEED + client,)) for client in range(CLIENTS)]
         for thread in threads:

@@ -1,4 +1,4 @@
-"""The daemon is killed while clients write, at any moment."""
+"""The daemon is killed at random moments while clients write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROMISED = ("each acknowledged write is present, with its content; of each trans
 
 
 class Cycle:
-    """Clients that write, each into a table of its own, until the daemon is gone."""
+    """Clients that write, each into a table of its own, until the daemon has ended."""
 
     def __init__(self, daemon: Daemon, number: int) -> None:
         self.daemon = daemon
@@ -58,17 +58,17 @@ class Killed(FaultTest):
                 self.found_done += ledger.check(bridge)
 
     def take(self, cycle: Cycle) -> None:
-        """Keeps what the clients of a cycle know, and looks whether the next daemon knows it too."""
+        """Records the ledgers of a cycle, and compares them with the next daemon."""
         for ledger in cycle.ledgers:
             self.assertFalse(ledger.refused, "the daemon refused what it could have done")
         self.ledgers += cycle.ledgers
         daemon = Daemon.ready(self.home)
         self.check(daemon, cycle.ledgers)
-        # Killed as well: what is stored must not need an end in order.
+        # Killed as well: stored data must not depend on a regular end.
         daemon.kill()
 
     def check_all(self) -> str:
-        """After all cycles everything is still there. What was seen."""
+        """Checks all records after all cycles. Returns a summary."""
         daemon = Daemon.ready(self.home)
         unanswered, done = self.unanswered, self.found_done
         self.check(daemon, self.ledgers)
@@ -79,12 +79,12 @@ class Killed(FaultTest):
                 "as a whole and the others not at all")
 
     def test_at_random(self) -> None:
-        """kill -9 at a random moment under write load: what was acknowledged is there, and no half of anything"""
+        """kill -9 at a random moment under write load: acknowledged writes exist, and no write is half done"""
         for number in range(KILLS):
             daemon = Daemon.ready(self.home)
             cycle = Cycle(daemon, number)
             cycle.begin()
-            # From before the first commit to the midst of many: a moment, and no condition.
+            # From before the first commit until many are in progress: a random time, and no condition.
             threading.Event().wait(self.random.uniform(0, 0.15))
             daemon.kill()
             cycle.end()
@@ -93,7 +93,7 @@ class Killed(FaultTest):
                  "flight each", PROMISED, self.check_all())
 
     def test_in_a_call(self) -> None:
-        """Killed at the entry of a chosen write or fsync, in the midst of a commit: the same"""
+        """Killed at the entry of a chosen write or fsync, during a commit: the same"""
         for number in range(KILLS_IN_CALL):
             daemon = Daemon.ready(self.home)
             cycle = Cycle(daemon, number)

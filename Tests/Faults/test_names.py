@@ -1,4 +1,4 @@
-"""Names that lead to private addresses, by a resolver that answers as an attacker's does. In a network of its own."""
+"""Names with private addresses, from a resolver that answers like an attacker's. In a network of its own."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from report import FaultTest
 
 PUBLIC = "1.2.3.4"
 PUBLIC_6 = "2606:4700:1::4"
-# Of each kind that leads into a private network, also within an address of IPv6.
+# An address of each kind of private network, also embedded in an address of IPv6.
 PRIVATE = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "0.0.0.0", "::1", "fd00::7", "::ffff:127.0.0.1",
            "64:ff9b::7f00:1", "::"]
 
-# Fetches at once of names about which the resolver says nothing.
+# The number of parallel fetches of names that the resolver does not answer.
 SILENT = 20
 
 
@@ -64,7 +64,7 @@ class Names(FaultTest):
         self.send(names={name: records(*addresses)}, ttl=ttl)
 
     def fetch(self, url: str) -> Any:
-        """The address that answered, or the error."""
+        """Returns the address that answered, or the error."""
         with self.daemon.connect() as bridge:
             message = bridge.call("http.fetch", {"url": url, "as": "text", "cache": "no-store"})
         return message["result"]["body"]["text"] if "result" in message else message["error"]
@@ -78,11 +78,11 @@ class Names(FaultTest):
             self.assertEqual(error["data"]["address"], address)
 
     def servers(self) -> set[str]:
-        """The addresses that have got a request since the last time."""
+        """Returns the addresses that have received a request since the last call."""
         return {address for address, _ in self.send(seen=True)["requests"]}
 
     def test_private(self) -> None:
-        """a name that leads to a private address is refused, of either family and in each form"""
+        """a name with a private address is refused, of either family and in each form"""
         for number, address in enumerate(PRIVATE):
             self.lead(f"p{number}.example", address)
             self.expect_refusal(f"http://p{number}.example/")
@@ -91,7 +91,7 @@ class Names(FaultTest):
                  "`http.refused` with `private_address`", "as promised; no server there got a request")
 
     def test_rebinding(self) -> None:
-        """a name that leads to a public address and then to a private one is refused, also with a TTL of 0"""
+        """a name with a public address and later a private one is refused, also with a TTL of 0"""
         rounds = 0
         for ttl in [0, 1, 3600]:
             for private in ["127.0.0.1", "10.1.2.3", "::1", "fd00::7"]:
@@ -99,9 +99,9 @@ class Names(FaultTest):
                 self.lead(name, PUBLIC, ttl=ttl)
                 self.assertEqual(self.fetch(f"http://{name}/"), PUBLIC)
                 self.lead(name, private, ttl=ttl)
-                # Another port of the name is another connection, for which it is resolved again.
+                # Another port of the name requires another connection, for which it is resolved again.
                 self.expect_refusal(f"http://{name}:8080/", private)
-                # What is answered on the connection that there is comes from the public address.
+                # The answer on the existing connection is from the public address.
                 self.assertEqual(self.fetch(f"http://{name}/"), PUBLIC)
                 rounds += 1
         self.assertEqual(self.servers(), {PUBLIC})
@@ -122,7 +122,7 @@ class Names(FaultTest):
                 else:
                     self.assertIn(answer, [PUBLIC, PUBLIC_6])
         self.assertLessEqual(self.servers(), {PUBLIC, PUBLIC_6})
-        # Private addresses alone, of both families: whichever is tried first.
+        # Private addresses only, of both families, in any order of attempts.
         self.lead("both.example", "::1", "127.0.0.1")
         self.expect_refusal("http://both.example/")
         self.assertEqual(self.servers(), set())
@@ -131,7 +131,7 @@ class Names(FaultTest):
                  "none did; names of private addresses alone were refused")
 
     def test_reused_connection(self) -> None:
-        """a connection that is there gets no further request, once its address is this machine's own, or closed"""
+        """an open connection gets no further request once its address is this machine's own, or closed"""
         self.lead("own.example", PUBLIC)
         self.assertEqual(self.fetch("http://own.example/"), PUBLIC)
         self.send(own=PUBLIC)
@@ -148,10 +148,10 @@ class Names(FaultTest):
                  "the next request is `http.refused` with `private_address`", "as promised")
 
     def test_silent(self) -> None:
-        """a name of which the resolver says nothing ends by the time that it has; the user's other fetches go on"""
+        """a name that the resolver does not answer ends by its time limit; the user's other fetches continue"""
         self.lead("loud.example", PUBLIC)
         self.send(silent=".silent.example")
-        # The resolver's library asks for 10 s in all.
+        # The resolver's library waits for 10 s in all.
         cases: list[tuple[dict[str, Any], int, str]] = [({}, 1_000, "call.timeout"),
                                                         ({"connectMs": 1_000}, 20_000, "http.timeout")]
         for number, (options, timeout, code) in enumerate(cases):
@@ -167,7 +167,7 @@ class Names(FaultTest):
                     silent.remove(message["callbackId"])
                     self.assertEqual(message["error"]["code"], code, message)
                     self.assertEqual(message["error"]["data"], {"phase": "resolving", "started": False}, message)
-            # Those questions are still open.
+            # Those queries are still open.
             began = time.monotonic()
             self.assertEqual(self.fetch("http://loud.example/"), PUBLIC)
             self.assertLess(time.monotonic() - began, 5)
@@ -178,6 +178,6 @@ class Names(FaultTest):
                  "as promised; a fetch of another name was answered meanwhile, and another directly afterwards")
 
     def configure(self, settings: str) -> None:
-        """Has the daemon take another section of Fetch."""
+        """Makes the daemon load another section of Fetch."""
         (self.home.folder / "trestled.toml").write_text(f"[plugins.fetch]\n{settings}\n")
         self.daemon.result("bridge.reload")

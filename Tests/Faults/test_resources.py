@@ -1,4 +1,4 @@
-"""Descriptors that run out, a disk that is slow, a plugin that takes all the memory it may."""
+"""Exhausted descriptors, a slow disk, and a plugin that uses all its memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Descriptors(FaultTest):
                 self.check_serves(number)
         self.assertIn("too many open files", self.home.log)
         lines = self.home.log.count("too many open files")
-        # One at once, and then one in ten seconds.
+        # One immediately, and then one in ten seconds.
         self.assertLessEqual(lines, 2 + (time.monotonic() - start) / 10)
         self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
                  "a new connection gets `busy` and is closed at once, with a line in the log; connected clients read and "
@@ -52,7 +52,8 @@ class Descriptors(FaultTest):
                  f"{turned_away} refused, {lines} lines in the log, served again each time")
 
     def flood(self) -> int:
-        """200 clients. How many were turned away: none of them waits, and each that can still read gets the reason."""
+        """Connects 200 clients; returns how many were refused: none of them waits, and each that can read gets the
+        reason."""
         turned_away = 0
         with_reason = 0
         with ExitStack() as stack:
@@ -61,7 +62,7 @@ class Descriptors(FaultTest):
                 try:
                     bridge.send("bridge.ping")
                 except OSError:
-                    # It was closed before this was sent; what was said is there all the same.
+                    # The connection was closed before this was sent; the daemon's message can be read all the same.
                     pass
                 message = bridge.receive()
                 if message is not None and "result" in message:
@@ -95,7 +96,7 @@ class Descriptors(FaultTest):
 
 class SlowDisk(FaultTest):
     def test_slow(self) -> None:
-        """While a commit waits for a slow disk, calls and reads that need no disk are answered; what is acknowledged stays"""
+        """While a commit waits for a slow disk, calls without disk access are answered; acknowledged writes remain"""
         home = Home()
         self.addCleanup(home.remove)
         daemon = Daemon.ready(home)
@@ -109,7 +110,7 @@ class SlowDisk(FaultTest):
                 for _ in range(20):
                     self.assertIn("result", other.call("Echo"))
                     self.assertIn("result", other.call("persistence.query", {"table": "t", "limit": 1}))
-                # All of them before the first commit was through: the daemon did not wait with them.
+                # All of them before the end of the first commit: they did not wait for it.
                 writer.bridge.socket.setblocking(False)
                 with self.assertRaises(BlockingIOError):
                     writer.bridge.socket.recv(1)
@@ -130,7 +131,8 @@ class SlowDisk(FaultTest):
 
 class Memory(FaultTest):
     def test_worker(self) -> None:
-        """A worker past its memory limit ends its own calls with plugin.crashed; others go on, and it is there again"""
+        """A worker past its memory limit ends its own calls with plugin.crashed; others continue, and it is
+        restarted"""
         home = Home(configuration="[plugins.eats-memory]\npool = { min = 1, max = 1 }\n")
         self.addCleanup(home.remove)
         plugins = home.folder / "plugins"

@@ -50,7 +50,7 @@ class FullDisk(FaultTest):
                 and status["callsInFlight"] == 1)
 
     def test_command(self) -> None:
-        """`trestle call files.read > FILE` on a full disk ends with status 1 and says so"""
+        """`trestle call files.read > FILE` on a full disk ends with status 1 and an error"""
         folder = self.home.folder / "files"
         folder.mkdir()
         shutil.move(self.home.folder / "sent", folder)
@@ -75,7 +75,8 @@ class FullDisk(FaultTest):
                  "the daemon", "as promised, each time")
 
     def test_files(self) -> None:
-        """A write of Files to a full disk is refused in words, keeps the file that was there, and leaves no part"""
+        """A write of Files to a full disk is refused with an error, keeps the previous file, and leaves no partial
+        one"""
         folder = self.disk.folder / "files"
         folder.mkdir()
         (folder / "kept").write_bytes(b"before")
@@ -84,7 +85,7 @@ class FullDisk(FaultTest):
             for _ in range(ROUNDS):
                 self.disk.fill(self.random.randrange(FILE_BYTES))
                 run = self.trestle("files.write", "name=kept", f"file=@{self.home.folder}/sent")
-                # As for every error that is transient.
+                # As for every transient error.
                 self.assertEqual(run.returncode, 75, run.stderr)
                 self.assertIn("there is no room on the disk (files.full)", run.stderr)
                 self.check_nothing_left()

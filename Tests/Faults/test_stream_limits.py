@@ -1,4 +1,4 @@
-"""Transfers by streams while descriptors run out, processors are busy, and the daemon is restarted."""
+"""Transfers by streams while descriptors are exhausted, processors are busy, and the daemon is restarted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from report import FaultTest
 from settings import ROUNDS, SEED
 from stream_ends import GONE, BridgeError, EndProcess, Plan, calling
 
-# What an end gets that is cut by a restart: of the stream, of the call, or of the connection.
+# The errors of an end that is cut by a restart: of the stream, of the call, or of the connection.
 LOST = [*GONE, "daemon.stopping", "session.closed", "ConnectionResetError", "BrokenPipeError"]
 PROMISED = ("each end gets an error or is complete, and then with every byte; the bytes read are a prefix; the "
             "daemon stops in time, with status 0")
@@ -27,12 +27,12 @@ WAYS = [("messages", "messages"), ("descriptor", "messages"), ("messages", "desc
 
 
 class Transfer:
-    """A stream between two processes of their own."""
+    """A stream between two processes."""
 
     def __init__(self, home: Home, ways: tuple[str, str], data: bytes, **cut: Any) -> None:
         """
         Args:
-            cut: what Plan says of it, for the writer's process (`write`) or the reader's (`read`).
+            cut: settings of Plan, for the writer's process (`write`) or the reader's (`read`).
         """
         names, taken = os.pipe(), os.pipe()
         plans = [Plan(home.socket, side, by, data, makes=side == "write", **cut.get(side, {}))
@@ -42,7 +42,7 @@ class Transfer:
             os.close(descriptor)
 
     def reports(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the writer says, and the reader."""
+        """Returns the reports of the writer and of the reader."""
         writer, reader = (end.report() for end in self.ends)
         assert writer is not None and reader is not None, f"one ended without a word: {writer}, {reader}"
         return writer, reader
@@ -68,13 +68,13 @@ class FewDescriptors(TransferTest):
         resource.prlimit(self.daemon.pid, resource.RLIMIT_NOFILE, (count, 4_096))
 
     def leave(self, count: int) -> None:
-        """Has the daemon find so many descriptors free for clients; it keeps a reserve, of a quarter or 32."""
+        """Limits the daemon to that number of free descriptors for clients; it keeps a reserve, of a quarter or 32."""
         used = {int(name) for name in os.listdir(f"/proc/{self.daemon.pid}/fd")}
         free = next(islice((number for number in range(4_096) if number not in used), count, None))
         self.limit(next(limit for limit in range(4_096) if limit - min(32, limit // 4) == free))
 
     def test_few(self) -> None:
-        """Without descriptors no end is a pipe: attach is busy, messages take the bytes, and clients are served"""
+        """Without descriptors attach is busy, messages transfer the bytes, and clients are served"""
         data = self.random.randbytes(3_000_000)
         refused = 0
         for number in range(ROUNDS):
@@ -104,7 +104,7 @@ class FewDescriptors(TransferTest):
 
 class BusyProcessors(TransferTest):
     def test_busy(self) -> None:
-        """Four busy loops beside them cut no transfer"""
+        """Four busy loops do not cut a transfer"""
         data = self.random.randbytes(32 << 20)
         with ExitStack() as stack:
             for _ in range(4):
@@ -122,7 +122,7 @@ class Restarts(TransferTest):
     configuration = 'drain_timeout = "2s"\n'
 
     def play(self, name: str, **environment: str) -> None:
-        """The daemon is stopped at a random byte of a transfer, and another one starts; many times."""
+        """Repeatedly stops the daemon at a random byte of a transfer, and starts another one."""
         self.bytes = self.random.randbytes(16 << 20)
         self.seen: Counter[str] = Counter()
         longest = 0.0
@@ -136,7 +136,7 @@ class Restarts(TransferTest):
                  f"each as promised; stopped within {longest:.1f} s")
 
     def restart(self, number: int, **environment: str) -> float:
-        """How long the daemon took to stop."""
+        """Returns the time that the daemon took to stop."""
         ways, stops = self.random.choice(WAYS), self.random.choice(["write", "read"])
         at, stands = self.random.randint(1, len(self.bytes)), self.random.random() < 0.5
         cut = {"cut_at": at, "victim": self.daemon.pid, "signal": signal.SIGTERM, "stands": stands}
@@ -158,9 +158,9 @@ class Restarts(TransferTest):
         return ended - (writer["cutTime"] or reader["cutTime"])
 
     def test_stopped(self) -> None:
-        """A daemon that is stopped amid transfers cuts none silently, and stops in time"""
+        """A daemon that is stopped during transfers cuts none silently, and stops in time"""
         self.play("the daemon is stopped (SIGTERM, `drain_timeout` of 2 s)")
 
     def test_handed_over(self) -> None:
-        """A daemon that hands its sessions over amid transfers cuts none silently, and stops in time"""
+        """A daemon that hands its sessions over during transfers cuts none silently, and stops in time"""
         self.play("the daemon is restarted, and hands its sessions over (`drain_timeout` of 2 s)", FDSTORE="1")

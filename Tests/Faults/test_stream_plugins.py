@@ -16,8 +16,8 @@ from settings import PLUGIN_CUTS, SEED
 from stream_ends import GONE, MessageReader, MessageWriter, Side, trestle_bridge
 from trestle_bridge import BridgeError
 
-# Cut where the plugin has taken its end, because this is more than a window and a pipe, and where more is to come than
-# these and what a process has read ahead.
+# The cut is after the plugin has taken its end, because this is more than a window and a pipe. The rest is more than
+# these and the bytes that a process has read ahead.
 CUTS = range(400_000, 4_000_000)
 FILE_BYTES = 6_000_000
 NAMES = ["files", "keeper"]
@@ -49,12 +49,12 @@ class Plugins(FaultTest):
         self.addCleanup(self.client.close)
         self.watcher = self.daemon.connect()
         self.addCleanup(self.watcher.__exit__)
-        # As after each round. The processes before them may not be gone by now: then the bound is a little higher.
+        # As after each round. Earlier processes may not have ended yet: then the limit is a little higher.
         self.restart_all()
         self.descriptors = self.daemon.descriptors()
 
     def restart_all(self) -> None:
-        """After five faults within a minute the daemon would no longer start them by itself."""
+        """Restarts the plugins. After five faults within a minute the daemon would not restart them by itself."""
         for plugin in NAMES:
             self.client.call("bridge.plugin.reload", {"name": plugin})
 
@@ -63,7 +63,7 @@ class Plugins(FaultTest):
         return next(int(entry["pid"]) for entry in plugins if entry["name"] == plugin)
 
     def side(self, plugin: str) -> Side:
-        """The client's side, which kills the plugin at a random byte."""
+        """Returns the client's side, which kills the plugin at a random byte."""
         def kill() -> None:
             os.kill(self.process(plugin), signal.SIGKILL)
 
@@ -101,7 +101,7 @@ class Plugins(FaultTest):
                  "is started again", "as promised, each time")
 
     def test_killed_while_it_reads(self) -> None:
-        """A plugin whose process is killed while it reads a stream: the writer learns it, and nothing is left"""
+        """A plugin whose process is killed while it reads a stream: the writer gets an error, and nothing is left"""
         for number in range(PLUGIN_CUTS):
             plugin, by_messages = self.random.choice(NAMES), self.random.random() < 0.5
             side = self.side(plugin)

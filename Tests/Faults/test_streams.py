@@ -19,7 +19,7 @@ MAX_BYTES = 600_000
 
 
 class StreamTest(FaultTest):
-    """A daemon of which nothing is left when its streams are over."""
+    """Starts a daemon, and checks that it keeps nothing of ended streams."""
 
     def setUp(self) -> None:
         self.home = Home()
@@ -44,7 +44,7 @@ class StreamTest(FaultTest):
 
 class Cuts(StreamTest):
     def test_cuts(self) -> None:
-        """A stream whose writer or reader is gone at any byte is complete for nobody, and leaves nothing"""
+        """A stream whose writer or reader ends at any byte is not reported as complete, and leaves nothing"""
         ends = {"complete": 0, "cut": 0}
         for number in range(CUTS):
             ends[self.play(number)] += 1
@@ -57,7 +57,7 @@ class Cuts(StreamTest):
                  "no stream, byte or descriptor left")
 
     def play(self, number: int) -> str:
-        """One stream. Whether it was cut."""
+        """Plays one stream. Returns whether it was cut."""
         size = self.size()
         victim = self.random.choice(["writer", "reader", "none"])
         # A side that never uses the name makes the other side wait for a minute.
@@ -88,7 +88,7 @@ class Cuts(StreamTest):
 
 class Kills(StreamTest):
     def test_kills(self) -> None:
-        """A stream of which one process is killed at any byte is complete for nobody, and leaves nothing"""
+        """A stream of which one process is killed at any byte is not reported as complete, and leaves nothing"""
         seen: Counter[str] = Counter()
         for number in range(CUTS):
             seen[self.play(number)] += 1
@@ -100,7 +100,7 @@ class Kills(StreamTest):
                  "descriptor left after any of them")
 
     def play(self, number: int) -> str:
-        """One stream. What its survivor got."""
+        """Plays one stream. Returns the result of the surviving side."""
         size = 1 + self.size()
         data = self.bytes[:size]
         side, other = self.random.sample(["write", "read"], 2)
@@ -126,8 +126,8 @@ class Kills(StreamTest):
         self.assertTrue(report.get("isBeginning"), case)
         self.check_nothing_left()
         if report["end"] == "complete":
-            # Killed too late to cut anything: a writer that had closed the stream, or a reader whose last read the
-            # daemon answered before its connection ended. One that has a descriptor confirms every byte.
+            # Killed too late to cut: a writer that had closed the stream, or a reader whose last read the daemon
+            # answered before its connection ended. A reader with a descriptor confirms every byte.
             self.assertEqual((by_itself, report["count"]), (False, size), case)
             self.assertTrue(other == "read" or victim.plan.by == "messages", case)
             return "complete"
@@ -136,11 +136,11 @@ class Kills(StreamTest):
 
 
 class Many(StreamTest):
-    # What the C library's heaps may keep of other moments.
+    # The limit for memory that the C library's heaps may keep from other moments.
     MAX_GROWTH_BYTES = 4 << 20
 
     def test_many(self) -> None:
-        """A million streams one after the other take no more memory than a hundred thousand"""
+        """A million streams one after the other use no more memory than a hundred thousand"""
         start = time.monotonic()
         early = 0
         with self.daemon.connect() as bridge:

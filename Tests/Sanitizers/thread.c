@@ -1,14 +1,17 @@
-// What ThreadSanitizer does not see by itself: linked into every program of a build for scripts/test-sanitize.
+// The synchronisation that ThreadSanitizer does not see by itself. Linked into every program of a build for
+// scripts/test-sanitize.
 //
-// The standard library's `Mutex` takes its free lock with an atomic operation of the caller's, which is seen, and waits
-// for one that is taken in `_MutexHandle`'s slow functions, where the kernel hands it over: those are in a library that
-// is not compiled for the sanitizer. Without this, everything behind a mutex that was ever waited for counts as a race.
-// The names are the standard library's own, mangled; the handle is the address of the lock's one word.
+// The standard library's `Mutex` locks an uncontended lock with an atomic operation in the calling code, which the
+// sanitizer sees. It waits for a contended one in the slow functions of `_MutexHandle`, where the kernel hands the lock
+// over. Those are in a library that is not compiled for the sanitizer. Without this file, every access behind a mutex
+// that was ever contended counts as a race. The names are the mangled names of the standard library; the handle is the
+// address of the lock's only word.
 //
-// Swift's runtime does something once in the same way. Under the sanitizer it takes a lock whenever it asks whether
-// that was done, so that there is always an order to be seen, and asks with each use of some generic code: the tests'
-// threads then wait for each other, an hour instead of minutes. Here its question
-// for a sanitizer, which it asks for that alone, gets "none"; the sanitizer gets the order of globals' initializers.
+// Swift's runtime has one-time initialisation with the same problem. Under the sanitizer it takes a lock at each check
+// whether the initialisation is done, to make the order visible. Generic code makes such a check with each use: the
+// tests' threads then wait for each other, for an hour instead of minutes. So this file resets the flag by which the
+// runtime detects the sanitizer, and which it uses for that only. `swift_once` below reports the order of globals'
+// initialisers to the sanitizer instead.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +48,7 @@ SWIFT void trestle_unlock(SELF) {
     next(handle);
 }
 
-// MARK: What is done once
+// MARK: One-time initialisation
 
 struct once {
     void (*function)(void *);

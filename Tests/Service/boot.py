@@ -1,8 +1,9 @@
-"""boot.py SOCKET: waits for a container to boot, by what systemd-nspawn says to that socket (sd_notify).
+"""boot.py SOCKET: waits for a container to boot, by the notifications that systemd-nspawn sends to that socket
+(sd_notify).
 
-Writes a line once the socket is there, then reads the process of systemd-nspawn from its standard input, and writes the
-process of the container's systemd once that has started everything. Ends with status 1 where systemd-nspawn ends first,
-or nothing more comes.
+Prints a line once the socket exists, then reads the process of systemd-nspawn from its standard input. Prints the
+process of the container's systemd once that has started everything. Ends with status 1 if systemd-nspawn ends first, or
+if no more notifications arrive.
 """
 
 import os
@@ -11,7 +12,7 @@ import socket
 import sys
 
 LIMIT = 300
-"""Seconds from one message to the next. Only a container that hangs takes so long."""
+"""The seconds from one message to the next. Only a hanging container takes so long."""
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A client of the bridge, as somebody would write it with Python alone."""
+"""A client of the bridge in plain Python."""
 
 import itertools
 import json
@@ -7,16 +7,16 @@ import socket
 SOCKET = "/run/trestle/bridge.sock"
 
 LIMIT = 300
-"""Seconds of every wait. Only a test that hangs takes so long, on any machine."""
+"""The limit of every wait in seconds. Only a hanging test takes so long, on any machine."""
 
 
 class Bridge:
-    """One connection."""
+    """A connection."""
 
     def __init__(self, path=SOCKET, timeout=LIMIT, connected=None):
-        """Connects to a path, or takes a socket that is connected already."""
+        """Connects to a path, or uses a socket that is already connected."""
         self.socket = connected or socket.socket(socket.AF_UNIX)
-        # Without a timeout: with one, Python does not wait for capacity in a socket's queue, but fails.
+        # Without a timeout: with one, Python does not wait for room in a socket's queue, but fails.
         if connected is None:
             self.socket.connect(path)
         self.socket.settimeout(timeout)
@@ -37,17 +37,17 @@ class Bridge:
         return number
 
     def post(self, task, options, number, **fields):
-        """Sends a call under a callbackId of the caller's choice."""
+        """Sends a call with a callbackId of the caller's choice."""
         message = {"task": task, "options": options or {}, "callbackId": number, **fields}
         self.socket.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self):
-        """The next message, or None at the end."""
+        """Returns the next message, or None at the end."""
         line = self.lines.readline()
         return json.loads(line) if line.endswith(b"\n") else None
 
     def call(self, task, options=None, **fields):
-        """A call and its callback, which is the only message that may come."""
+        """Makes a call and returns its callback, which must be the only message."""
         number = self.send(task, options, **fields)
         message = self.receive()
         if message is None:
@@ -57,7 +57,7 @@ class Bridge:
 
 
 def call(task, options=None):
-    """The result of a call on a connection of its own."""
+    """Returns the result of a call on a connection of its own."""
     with Bridge() as bridge:
         message = bridge.call(task, options)
     assert "result" in message, message

@@ -1,6 +1,6 @@
-"""A kiosk: trestle-web under cage, by its system unit, on a screen that nobody sees.
+"""A kiosk: trestle-web under cage, by its system unit, on a virtual screen.
 
-kiosk.py [-k PATTERN]…: tests whose names match. Both packages are installed before the first.
+kiosk.py [-k PATTERN]…: runs the tests whose names match. Both packages are installed before the first.
 """
 
 import glob
@@ -27,8 +27,8 @@ PAGE = b"""<!doctype html><title>lobby</title><p>lobby<script>
 WebBridge.call("Echo", {}, (result, error) => { document.title = error?.code ?? "answered"; });
 </script>"""
 
-# A container has no screen and no console: cage draws into memory. Web processes have no sandbox where they may not
-# mount /proc, as in most containers.
+# A container has no screen and no console: cage draws into memory. Web processes have no sandbox if they may not mount
+# /proc, as in most containers.
 HEADLESS = """[Service]
 Environment=WLR_BACKENDS=headless WLR_RENDERER=pixman WLR_LIBINPUT_NO_DEVICES=1
 Environment=WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1
@@ -39,7 +39,7 @@ StandardInput=null
 UtmpIdentifier=
 """
 
-# As docs/web.md has it.
+# The rules of docs/web.md.
 RULES = f"""
 [[rule]]
 allow = ["register", "publish"]
@@ -70,7 +70,7 @@ bridge = ["{ORIGIN}"]
 events = ["web.*", "lifecycle.*"]
 """
 
-# The container has no /sys/power: logind has to see a file there that can be written.
+# The container has no /sys/power: logind requires a writable file there.
 POWER = "/sys/power"
 LOGIND = "systemd-logind.service"
 UNPROTECTED = """[Service]
@@ -103,7 +103,7 @@ def write(path, text):
 
 
 def processes(name):
-    """The processes of a program, whose names are cut to 15 letters."""
+    """Returns the processes of a program; names are cut to 15 letters."""
     found = []
     for path in glob.glob("/proc/[0-9]*/comm"):
         try:
@@ -116,7 +116,7 @@ def processes(name):
 
 
 def call(task, **options):
-    """The result of a task of the kiosk's, for its own user; None where there is none."""
+    """Returns the result of a task of the kiosk, called by the kiosk's user; None if it fails."""
     words = [f"{name}={value}" for name, value in options.items()]
     done = subprocess.run(
         ["runuser", "-u", "kiosk", "--", "trestle", "--json", "call", task, *words], capture_output=True, text=True)
@@ -124,7 +124,7 @@ def call(task, **options):
 
 
 def wait_for_pages(condition):
-    """Waits until a condition of pages is true: it is looked at with each event of the container."""
+    """Waits until a condition about pages holds. It is checked with each event of the container."""
     with Bridge() as bridge:
         bridge.call("bridge.subscribe", {"events": ["web.*"]})
         while not condition():
@@ -132,13 +132,13 @@ def wait_for_pages(condition):
 
 
 def is_shown():
-    """Whether the page is there, and its call was answered."""
+    """Whether the page is loaded, and its call was answered."""
     views = call("web.views") or {}
     return [view["title"] for view in views.get("views", [])] == ["answered"]
 
 
 def is_prewarmed():
-    """Whether the process is there of the view that waits."""
+    """Whether the process of the prewarmed view is running."""
     workers = (call("web.status") or {}).get("launch", [])
     return any(worker["name"] == "pool.prewarm" and worker["state"] == "done" for worker in workers)
 
@@ -165,7 +165,7 @@ class Kiosk(unittest.TestCase):
         wait_for_pages(is_shown)
 
     def test_shown(self):
-        """The unit shows the profile's page as the user kiosk, in a session of logind's, with the daemon's tasks"""
+        """The unit shows the profile's page as the user kiosk, in a logind session, with the daemon's tasks"""
         self.wait_until_shown()
         kiosk = pwd.getpwnam("kiosk").pw_uid
         for name in ["cage", "trestle-web", "WebKitWebProcess"]:
@@ -174,7 +174,7 @@ class Kiosk(unittest.TestCase):
         self.assertTrue(os.path.isdir(f"/run/user/{kiosk}"))
 
     def test_picture(self):
-        """A picture of the whole screen's page can be had"""
+        """The kiosk returns a picture of the page on the whole screen"""
         self.wait_until_shown()
         done = subprocess.run(
             ["runuser", "-u", "kiosk", "--", "trestle", "call", "web.screenshot", "--stream", "image"],
@@ -182,9 +182,9 @@ class Kiosk(unittest.TestCase):
         self.assertTrue(done.stdout.startswith(b"\x89PNG"))
 
     def test_crash(self):
-        """A web process that is killed is replaced, and the page is back"""
+        """A killed web process is replaced, and the page is shown again"""
         self.wait_until_shown()
-        # WebKitGTK does not survive that a web process is killed in its first moments: none is being started.
+        # WebKitGTK fails if a web process is killed in its first moments, so this waits until none is starting.
         wait_until("the view that waits has its process", is_prewarmed)
         before = set(processes("WebKitWebProcess"))
         for process in before:
@@ -193,7 +193,7 @@ class Kiosk(unittest.TestCase):
         self.assertEqual(show("NRestarts", UNIT), "0")
 
     def session(self):
-        """The kiosk's session of logind's."""
+        """Returns the kiosk's logind session."""
         lines = [line.split() for line in run("loginctl", "list-sessions", "--no-legend").splitlines()]
         return next(words[0] for words in lines if "kiosk" in words)
 
@@ -201,7 +201,7 @@ class Kiosk(unittest.TestCase):
         return [line for line in run("systemd-inhibit", "--list", "--no-legend").splitlines() if "trestle-web" in line]
 
     def test_lock(self):
-        """logind's lock of the kiosk's session is an event, and so is the end of it"""
+        """logind's lock of the kiosk's session publishes an event, and so does the unlock"""
         self.wait_until_shown()
         with Bridge() as bridge:
             bridge.call("bridge.subscribe", {"events": ["lifecycle.*"]})
@@ -210,7 +210,7 @@ class Kiosk(unittest.TestCase):
                 self.assertEqual(bridge.receive()["event"], f"lifecycle.{event}")
 
     def make_sleepy(self):
-        """A machine that can sleep, as logind sees it: what is written reaches no kernel."""
+        """Simulates a machine that can sleep, as logind sees it: its writes reach no kernel."""
         drop_in = f"/run/systemd/system/{LOGIND}.d"
         write(f"{drop_in}/unprotected.conf", UNPROTECTED)
         run("mount", "-o", "remount,rw", "/sys")
@@ -228,7 +228,7 @@ class Kiosk(unittest.TestCase):
         self.addCleanup(restore)
 
     def test_sleep(self):
-        """logind's sleep waits for the kiosk, which has an inhibitor before and after it"""
+        """logind's sleep waits for the kiosk, which holds an inhibitor before and after it"""
         self.make_sleepy()
         self.wait_until_shown()
         wait_until("logind has the inhibitor", self.inhibitors)
@@ -241,7 +241,7 @@ class Kiosk(unittest.TestCase):
         wait_until("logind has the next inhibitor", self.inhibitors)
 
     def test_killed(self):
-        """The unit is started again where trestle-web is killed"""
+        """The unit is restarted if trestle-web is killed"""
         self.wait_until_shown()
         for process in processes("trestle-web"):
             os.kill(process, signal.SIGKILL)
@@ -249,18 +249,18 @@ class Kiosk(unittest.TestCase):
         self.wait_until_shown()
 
     def test_profile(self):
-        """With a wrong profile the unit does not start, and is not started again"""
+        """With an invalid profile the unit does not start, and is not restarted"""
         write(PROFILE, "windo = 1\n")
         run("systemctl", "stop", UNIT)
         run("systemctl", "start", UNIT, check=False)
         self.assertEqual((show("ActiveState", UNIT), show("NRestarts", UNIT)), ("inactive", "0"))
 
     def test_stopped(self):
-        """Stopped, it leaves no process behind"""
+        """After the unit was stopped no process remains"""
         self.wait_until_shown()
         run("systemctl", "stop", UNIT)
         self.assertEqual(show("Result", UNIT), "success")
-        # They are in a session of logind's: systemd does not wait for them.
+        # These are in a logind session: systemd does not wait for them.
         for name in ["cage", "trestle-web", "WebKitWebProcess", "WebKitNetworkProcess"]:
             wait_until(f"no process {name} was left", lambda name=name: processes(name) == [])
 

@@ -1,4 +1,4 @@
-"""systemd and dpkg, as an operator uses them."""
+"""systemd and dpkg, used as by an operator."""
 
 import ctypes
 import glob
@@ -21,7 +21,7 @@ DROP_IN = f"/run/systemd/system/{SERVICE}.d"
 
 
 def run(*command, check=True):
-    """What a command prints; its failure shows everything that it said."""
+    """Returns the output of a command; the error of a failure contains all its output."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if check and done.returncode != 0:
@@ -34,7 +34,7 @@ def ended_well(*command):
 
 
 def show(name, unit=SERVICE):
-    """A property of a unit."""
+    """Returns a property of a unit."""
     return run("systemctl", "show", "--value", "--property", name, unit).strip()
 
 
@@ -43,7 +43,7 @@ def is_active(unit=SERVICE):
 
 
 def main_process():
-    """The daemon's process, 0 where there is none."""
+    """Returns the daemon's process; 0 if there is none."""
     return int(show("MainPID"))
 
 
@@ -57,17 +57,17 @@ def install(revision):
 
 
 def journal(since, *options):
-    """What the service's units said since a time in seconds of the epoch."""
+    """Returns the log of the service's units since a time in seconds of the epoch."""
     run("journalctl", "--sync")
     return run(
         "journalctl", "--no-pager", "--quiet", f"--since=@{since:.6f}", "--unit", SERVICE, "--output", "cat", *options)
 
 
 def wait_until(what, condition):
-    """Returns what the condition returns once that is true; fails when it never is.
+    """Returns the condition's value once it is true; fails if it never is.
 
-    The condition is one of units, or of what was logged: systemd writes to the journal whenever the state of a unit has
-    changed, and the condition is looked at with each line that comes there.
+    The condition depends on units, or on the log: systemd writes to the journal whenever the state of a unit has
+    changed, and the condition is checked with each new line of the journal.
     """
     end = time.monotonic() + LIMIT
     follow = ["journalctl", "--follow", "--no-tail", "--quiet", "--output=cat", f"--since=@{time.time():.6f}"]
@@ -83,7 +83,7 @@ def wait_until(what, condition):
 
 
 class StoppedThread:
-    """One thread of a process that stands still, as under a debugger, until the process ends."""
+    """Stops one thread of a process, as a debugger does, until the process ends."""
 
     SEIZE, INTERRUPT, ANY_CHILD = 0x4206, 0x4207, 0x40000000  # PTRACE_SEIZE, PTRACE_INTERRUPT, __WALL
 
@@ -95,7 +95,7 @@ class StoppedThread:
         self.waiting = threading.Thread(target=self.wait_for_end)
 
     def __enter__(self):
-        # Both from the thread that calls, which the kernel takes for the debugger.
+        # Both from the calling thread, which the kernel treats as the debugger.
         self.trace(self.SEIZE)
         self.trace(self.INTERRUPT)
         os.waitpid(self.thread, self.ANY_CHILD)
@@ -111,13 +111,13 @@ class StoppedThread:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
     def wait_for_end(self):
-        """A process is gone only once whoever traces its threads has heard so."""
+        """Waits for the process: it disappears only once the tracer of its threads has received their end."""
         while not os.WIFSIGNALED(os.waitpid(self.thread, self.ANY_CHILD)[1]):
             pass
 
 
 class ServiceTest(unittest.TestCase):
-    """Each test begins with a daemon that has just been started, by the configuration and units of the package."""
+    """Each test begins with a freshly started daemon, with the configuration and units of the package."""
 
     def setUp(self):
         self.started = time.time()
@@ -127,7 +127,7 @@ class ServiceTest(unittest.TestCase):
         call("bridge.ping")
 
     def change_unit(self, *lines):
-        """Overrides settings of the service, until the test is over."""
+        """Overrides settings of the service, until the test ends."""
         os.makedirs(DROP_IN, exist_ok=True)
         with open(f"{DROP_IN}/test.conf", "w") as file:
             file.write("\n".join(["[Service]", *lines, ""]))
@@ -141,7 +141,7 @@ class ServiceTest(unittest.TestCase):
         run("systemctl", "daemon-reload")
 
     def change_configuration(self, text):
-        """Appends to the configuration, until the test is over."""
+        """Appends to the configuration, until the test ends."""
         with open(CONFIGURATION) as file:
             was = file.read()
 
@@ -154,7 +154,7 @@ class ServiceTest(unittest.TestCase):
             file.write(text + "\n" + was)
 
     def rule(self, text):
-        """Puts rules in force, until the test is over."""
+        """Applies rules, until the test ends."""
         path = f"{RULES}/50-test.toml"
 
         def remove():
@@ -173,7 +173,7 @@ class ServiceTest(unittest.TestCase):
         wait_until("other rules are in force", lambda: journal(self.started).count("in force: policy") > said)
 
     def wait_for_restart(self, process):
-        """Waits for another daemon than that process, and returns its own."""
+        """Waits until another daemon than that process runs, and returns its process."""
 
         def other():
             now = main_process()

@@ -1,6 +1,6 @@
-"""Every test, in the order of a package's life: installed, at work, upgraded, removed, purged.
+"""Runs every test, in the order of a package's life: installed, running, upgraded, removed, purged.
 
-main.py [-k PATTERN]…: those whose names match. The package is installed before the first of them in any case.
+main.py [-k PATTERN]…: runs the tests whose names match. The package is always installed before the first.
 """
 
 import argparse
@@ -43,7 +43,7 @@ ORDER = [
 
 
 class Sentences(unittest.TextTestResult):
-    """Shows each test by what it says of the service."""
+    """Shows each test by its sentence about the service."""
 
     def getDescription(self, test):
         return test.shortDescription() or str(test)

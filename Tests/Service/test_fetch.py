@@ -1,4 +1,4 @@
-"""trestle fetch from a server on the internet, as docs/fetch.md and docs/operations.md say."""
+"""trestle fetch from an internet server, as described in docs/fetch.md and docs/operations.md."""
 
 import json
 import os
@@ -12,7 +12,7 @@ INSTALLED = f"/etc/systemd/system/{SERVICE}.d/network.conf"
 
 
 def fetch(path, *words):
-    """What `trestle fetch` ends with: its status, the body, and what it says besides."""
+    """Runs `trestle fetch`; returns its status, the body, and its messages."""
     done = subprocess.run(["trestle", "fetch", f"https://{NAME}{path}", *words], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
@@ -23,7 +23,7 @@ class Fetching(ServiceTest):
         self.web = Web(self)
 
     def open_network(self):
-        """As docs/operations.md has it."""
+        """Opens the network as described in docs/operations.md."""
         run("install", "-D", "-m", "644", EXAMPLE, INSTALLED)
         self.addCleanup(self.close_network)
         run("systemctl", "daemon-reload")
@@ -34,20 +34,20 @@ class Fetching(ServiceTest):
         run("systemctl", "daemon-reload")
 
     def result(self, path, *words):
-        """The result of a fetch that ends well, as one line of JSON."""
+        """Returns the result of a successful fetch, as one line of JSON."""
         status, _, said = fetch(path, "--json", *words)
         self.assertEqual(status, 0, said)
         return json.loads(said)
 
     def test_closed(self):
-        """Without the drop-in trestle fetch says what to do"""
+        """Without the drop-in trestle fetch states what to do"""
         status, body, said = fetch("/")
         self.assertNotEqual(status, 0)
         self.assertEqual(body, "")
         self.assertIn("trestle-network.conf", said)
 
     def test_unknown_authority(self):
-        """A server whose CA nobody knows is refused, with the reason"""
+        """A server with an unknown CA is refused, with the reason"""
         self.open_network()
         status, _, said = fetch("/")
         self.assertNotEqual(status, 0)
@@ -60,11 +60,11 @@ class Fetching(ServiceTest):
         self.open_network()
         self.assertEqual(fetch("/")[:2], (0, "welcome\n"))
         self.assertEqual(self.result("/")["protocol"], "h2")
-        # The cookie that the server sets comes with the next requests, also behind a redirect.
+        # The next requests contain the cookie that the server has set, also after a redirect.
         self.result("/login")
         self.assertEqual(fetch("/account")[1], "login=abc\n")
         self.assertEqual(fetch("/old")[1], "login=abc\n")
-        # What is fresh is not asked for again.
+        # A fresh response is not requested again.
         self.assertEqual(self.result("/news")["from"], "network")
         count = self.web.requests()
         self.assertEqual((fetch("/news")[1], self.result("/news")["from"]), ("news\n", "cache"))

@@ -1,4 +1,4 @@
-"""Control groups of plugins' processes: with the drop-in that delegates the unit's group, and without."""
+"""Control groups of plugin processes: with the drop-in that delegates the unit's group, and without."""
 
 import glob
 import os
@@ -11,7 +11,7 @@ EXAMPLE = "/usr/share/doc/trestle/delegate.conf"
 PLUGINS = "/usr/lib/trestle/plugins"
 
 # "leave" starts a process without a parent, in a session of its own, and answers with its number. "ask" calls Echo as a
-# client, and answers with what came back.
+# client, and answers with the callback.
 PROGRAM = """#!/usr/bin/python3
 import json, os, signal, socket
 
@@ -71,7 +71,7 @@ class Groups(ServiceTest):
             self.change_unit(*file.read().splitlines())
 
     def test_delegated(self):
-        """With the drop-in each plugin process has a control group, and what it leaves behind ends with it"""
+        """With the drop-in each plugin process has a control group, and its orphaned children end with it"""
         self.delegate()
         self.assertEqual((show("Delegate"), show("DelegateControllers"), show("OOMPolicy")), ("yes", "", "stop"))
         folder = self.group_folder()
@@ -85,7 +85,7 @@ class Groups(ServiceTest):
         self.assertFalse(os.path.exists(f"{folder}/{group}"))
 
     def test_not_delegated(self):
-        """Without it there are no such groups, and what a plugin process leaves behind ends with it all the same"""
+        """Without the drop-in there are no such groups, and orphaned children still end with the plugin process"""
         self.assertEqual(show("Delegate"), "no")
         left = call("leave")
         self.assertEqual(self.group(left), self.group(main_process()))
@@ -93,7 +93,7 @@ class Groups(ServiceTest):
         self.assertFalse(os.path.exists(f"/proc/{left}"))
 
     def test_restart(self):
-        """A restart and a crash leave no process and no group of the last daemon, and the next makes its own"""
+        """After a restart or a crash no process or group of the previous daemon remains, and the next makes its own"""
         self.delegate()
         folder = self.group_folder()
         for restart in (lambda: run("systemctl", "restart", SERVICE), lambda: os.kill(main_process(), 9)):
@@ -112,7 +112,7 @@ class Groups(ServiceTest):
         self.rule(DENIAL)
 
     def test_unit(self):
-        """A rule about the daemon's unit is about its plugins' processes, in control groups of their own and without"""
+        """A rule about the daemon's unit applies to its plugin processes, with and without groups of their own"""
         self.rule(DENIAL)
         for delegate in (False, True):
             if delegate:
@@ -121,7 +121,7 @@ class Groups(ServiceTest):
             self.assertEqual(call("Echo", {"from": "elsewhere"}), {"from": "elsewhere"})
 
     def test_exposure(self):
-        """The drop-in raises the exposure by 0.1, as documented, and the group is all that can be written"""
+        """The drop-in raises the exposure by 0.1, as documented, and only the unit's group is writable"""
         before = self.exposure()
         self.delegate()
         self.assertAlmostEqual(self.exposure() - before, 0.1)
@@ -137,7 +137,7 @@ class Groups(ServiceTest):
         return float(re.search(r"Overall exposure level .*: ([0-9.]+)", text)[1])
 
     def group_folder(self):
-        """The directory of the daemon's own group, wherever cgroup v2 is mounted."""
+        """Returns the directory of the daemon's own group, wherever cgroup v2 is mounted."""
         folders = [mount + self.group(main_process()) for mount in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup")]
         return next(folder for folder in folders if os.path.exists(f"{folder}/cgroup.procs"))
 
@@ -147,5 +147,5 @@ class Groups(ServiceTest):
 
     @staticmethod
     def group(process):
-        """The group of cgroup v2 that a process is in."""
+        """Returns the cgroup v2 group of a process."""
         return next(line.strip()[3:] for line in open(f"/proc/{process}/cgroup") if line.startswith("0::"))

@@ -1,4 +1,4 @@
-"""What the package installs, and how the daemon comes to run."""
+"""The files that the package installs, and the start of the daemon."""
 
 import glob
 import os
@@ -26,10 +26,10 @@ class Installed(unittest.TestCase):
                     self.assertEqual(os.path.dirname(real), "/usr/lib/trestle", f"{file}: {line}")
 
     def test_units(self):
-        """systemd has nothing against the units"""
+        """systemd reports no problem with the units"""
         for folder, manager in (("/lib/systemd/system", "--system"), ("/usr/lib/systemd/user", "--user")):
             for unit in glob.glob(f"{folder}/trestle*"):
-                # A user's manager wants the directory that a login would have made.
+                # A user's manager requires the directory that a login would have created.
                 os.makedirs("/run/user/0", exist_ok=True)
                 done = subprocess.run(
                     ["systemd-analyze", manager, "verify", "--man=no", unit], capture_output=True, text=True,
@@ -37,16 +37,16 @@ class Installed(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""), unit)
 
     def test_exposure(self):
-        """systemd rates the service as little exposed"""
+        """systemd rates the service's exposure as low"""
         run("systemd-analyze", "security", "--no-pager", "--threshold=15", SERVICE)
 
     def test_configuration(self):
-        """The sample configuration is good, and every setting in it is at its default"""
+        """The sample configuration is valid, and a conffile of the package"""
         self.assertIn("valid:", run("trestled", "--config", CONFIGURATION, "--check-config"))
         self.assertIn(CONFIGURATION, run("dpkg-query", "--show", "--showformat=${Conffiles}", "trestle"))
 
     def test_account(self):
-        """The daemon has a user of its own, who cannot log in"""
+        """The daemon has a user of its own, which cannot log in"""
         name, _, _, _, _, _, shell = run("getent", "passwd", show("User") or "trestle").strip().split(":")
         self.assertEqual(name, "trestle")
         self.assertIn("nologin", shell)
@@ -58,7 +58,7 @@ class Socket(ServiceTest):
         run("systemctl", "stop", SERVICE)
 
     def test_enabled(self):
-        """The socket listens after installation, starts with the machine, and no daemon runs yet"""
+        """After installation the socket listens and is enabled at boot, and no daemon runs yet"""
         self.assertEqual(run("systemctl", "is-enabled", UNIT_SOCKET).strip(), "enabled")
         self.assertTrue(is_active(UNIT_SOCKET))
         self.assertTrue(stat.S_ISSOCK(os.stat(SOCKET).st_mode))
@@ -73,19 +73,19 @@ class Socket(ServiceTest):
         self.assertTrue(is_active())
 
     def test_waiting(self):
-        """Whoever connects before the daemon is ready waits, and nobody is refused"""
+        """Clients that connect before the daemon is ready wait, and none is refused"""
         waiting = [Bridge() for _ in range(20)]
         for index, bridge in enumerate(waiting):
             self.assertEqual(bridge.call("Echo", {"index": index})["result"], {"index": index})
             bridge.__exit__()
 
     def test_command_line(self):
-        """The command line finds the socket by itself"""
+        """The command line finds the socket without an option"""
         self.assertEqual(run("trestle", "call", "Echo", "a=1").strip(), '{"a":1}')
 
 
 class Deployed(ServiceTest):
-    """Plugins that an operator installs beside those of the package"""
+    """Plugins that an operator installs in addition to those of the package"""
 
     LOCAL = "/usr/local/lib/trestle/local-plugins"
 
@@ -93,7 +93,7 @@ class Deployed(ServiceTest):
         subprocess.run(["trestle", "plugin", "uninstall", name], capture_output=True)
 
     def test_worker(self):
-        """A worker in Python is installed with one command, finds trestle_bridge, and survives a restart"""
+        """A Python worker is installed with one command, finds trestle_bridge, and runs again after a restart"""
         folder = "/root/greet"
         run("rm", "-rf", folder)
         run("trestle", "plugin", "new", "greet", "--language", "python", "--directory", folder)
@@ -113,7 +113,7 @@ class Deployed(ServiceTest):
         self.assertEqual(os.listdir(self.LOCAL), [])
 
     def test_library(self):
-        """A library is loaded by a process of its own that runs as the daemon's user, and is replaced without a restart"""
+        """A library runs in a process of its own as the daemon's user, and is replaced without a restart"""
         self.addCleanup(self.uninstall, "counter")
         for _ in range(2):
             run("trestle", "plugin", "install", "/root/Service/libCounterPlugin.so")
@@ -123,7 +123,7 @@ class Deployed(ServiceTest):
         self.assertEqual(os.stat(f"/proc/{plugin['pid']}").st_uid, os.stat(f"/proc/{main_process()}").st_uid)
 
     def test_writable(self):
-        """A plugin that others may write is refused with what to do, and loaded by its name once that is done"""
+        """A plugin that others may write is refused with a remedy, and loaded by its name after it"""
         self.addCleanup(self.uninstall, "counter")
         run("trestle", "plugin", "install", "/root/Service/libCounterPlugin.so")
         os.chmod(f"{self.LOCAL}/Counter", 0o777)
@@ -137,12 +137,12 @@ class Deployed(ServiceTest):
         self.assertEqual(states, {"running"})
 
     def test_javascript(self):
-        """The JavaScript client is there, and the Python package can be imported"""
+        """The JavaScript client is installed, and the Python package can be imported"""
         self.assertTrue(os.path.exists("/usr/share/trestle/javascript/dist/trestle-bridge.js"))
         run("env", "PYTHONPATH=/usr/share/trestle/python", "python3", "-B", "-c", "import trestle_bridge")
 
     def test_memory(self):
-        """The daemon and a plugin's process stay within what docs/operations.md says of their memory"""
+        """The daemon and a plugin process stay within the memory that docs/operations.md specifies"""
         self.addCleanup(self.uninstall, "counter")
         self.addCleanup(self.uninstall, "greet")
         run("trestle", "plugin", "install", "/root/Service/libCounterPlugin.so")
@@ -161,7 +161,7 @@ class Deployed(ServiceTest):
 
 
 def memory(process):
-    """Memory in KiB: resident, that with shared parts divided by who shares them, and what is no file's."""
+    """Returns memory in KiB: resident, proportional (shared parts divided by their users), and anonymous."""
     with open(f"/proc/{process}/smaps_rollup") as file:
         fields = dict(line.split(":") for line in file if line.rstrip().endswith("kB"))
     kib = {name: int(value.split()[0]) for name, value in fields.items()}
@@ -170,12 +170,12 @@ def memory(process):
 
 class UsersOwn(unittest.TestCase):
     def test_user(self):
-        """A user's own daemon starts with the first message on the user's own socket, and keeps records at home"""
+        """A user's own daemon starts with the first message on the user's socket, and keeps records at home"""
         run("useradd", "--create-home", "ada")
         run("loginctl", "enable-linger", "ada")
         user = run("id", "--user", "ada").strip()
         runtime = f"/run/user/{user}"
-        # Waits for the manager, which lingering has begun to start.
+        # Waits for the manager, whose start lingering has triggered.
         run("systemctl", "start", f"user@{user}.service")
 
         def as_ada(*command):
@@ -192,14 +192,14 @@ class UsersOwn(unittest.TestCase):
         as_ada("systemctl", "--user", "restart", SERVICE)
         self.assertIn('{"mine":true}', as_ada("trestle", "call", "persistence.query", "table=notes"))
         self.check_presenter(as_ada)
-        # The machine's own is closed to whoever is not in its group, and says so.
+        # The machine's socket is closed to users outside its group, and the error states that.
         with self.assertRaisesRegex(AssertionError, "may not be opened by this user"):
             as_ada("trestle", "call", "--socket", SOCKET, "Echo")
         as_ada("systemctl", "--user", "disable", "--now", UNIT_SOCKET, SERVICE)
         self.assertFalse(os.path.exists(f"{runtime}/trestle/bridge.sock"))
 
     def check_presenter(self, as_user):
-        """The desktop presenter reaches daemon and session bus from within its unit, and comes back when it fails"""
+        """The desktop presenter reaches daemon and session bus from its unit, and is restarted when it fails"""
         def show(name):
             return as_user("systemctl", "--user", "show", "--value", f"--property={name}", PRESENTER).strip()
 
@@ -207,9 +207,9 @@ class UsersOwn(unittest.TestCase):
             return '"ui.alert"' in as_user("trestle", "tasks")
 
         as_user("systemctl", "--user", "start", PRESENTER)
-        # Its log then says that it waits for alerts.
+        # Then it waits for alerts.
         wait_until("the presenter provides ui.alert", provides)
-        # There is no notification service on this bus: the log answers.
+        # This bus has no notification service, so the log presenter answers.
         self.assertIn('"presenter":"log"', as_user("trestle", "call", "Alert", "content=here"))
         process = show("MainPID")
         os.kill(int(process), signal.SIGKILL)
@@ -221,18 +221,18 @@ class UsersOwn(unittest.TestCase):
 
 class Status(ServiceTest):
     def test_status(self):
-        """systemctl status shows what the daemon is doing"""
+        """systemctl status shows the daemon's state"""
         text = show("StatusText")
         self.assertNotEqual(text, "", "it comes with the news that the daemon is ready")
         self.assertIn(f'Status: "{text}"', run("systemctl", "status", "--no-pager", "--lines=0", SERVICE))
 
     def test_notify(self):
-        """The unit is up only once the daemon is ready"""
+        """The unit is active only once the daemon is ready"""
         self.assertTrue(show("Type").startswith("notify"), show("Type"))
         self.assertEqual(call("Echo", {"ready": True}), {"ready": True})
 
     def test_journal(self):
-        """Each line of the log bears its priority in the journal"""
+        """Each line of the log has its priority in the journal"""
         self.change_configuration('log_level = "info"')
         run("systemctl", "restart", SERVICE)
         call("bridge.ping")
@@ -245,7 +245,7 @@ class Status(ServiceTest):
         self.assertTrue(any('"PRIORITY":"6"' in line for line in lines), lines)
 
     def test_nothing_else(self):
-        """Nobody but the daemon's log writes to the journal, and a start leaves no warnings there"""
+        """Only the daemon's log writes to the journal, and a start causes no warnings there"""
         call("bridge.ping")
         process = f"_PID={main_process()}"
         read = ["journalctl", "--quiet", "--no-pager", f"--since=@{self.started:.6f}", "--output=cat"]
@@ -254,7 +254,7 @@ class Status(ServiceTest):
         self.assertEqual(run(*read, "--priority=warning", process), "")
 
     def test_threads(self):
-        """Threads that work beside the loop interrupt nobody, and the loop is no such thread"""
+        """Worker threads have the batch policy, so that they do not preempt others; the loop thread does not"""
         call("persistence.create", {"table": "threads", "record": {}})
         threads = {}
         for path in glob.glob(f"/proc/{main_process()}/task/*"):

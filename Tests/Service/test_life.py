@@ -11,7 +11,7 @@ from machine import (CONFIGURATION, SERVICE, STATE, UNIT_SOCKET, ServiceTest, en
 
 class Stopped(ServiceTest):
     def test_stopped(self):
-        """Once both units are stopped the socket is gone, and nothing starts the daemon again"""
+        """Once both units are stopped the socket is removed, and the daemon is not started again"""
         run("systemctl", "stop", UNIT_SOCKET, SERVICE)
         self.assertFalse(os.path.exists(SOCKET))
         with self.assertRaises(OSError):
@@ -20,7 +20,7 @@ class Stopped(ServiceTest):
         self.assertEqual(show("Result"), "success")
 
     def test_started_again(self):
-        """A socket that was stopped and started is the daemon's again"""
+        """A socket that was stopped and started activates the daemon again"""
         run("systemctl", "stop", UNIT_SOCKET, SERVICE)
         run("systemctl", "start", UNIT_SOCKET)
         self.assertEqual(call("Echo", {"a": 1}), {"a": 1})
@@ -28,7 +28,7 @@ class Stopped(ServiceTest):
 
 class Upgraded(ServiceTest):
     def test_upgrade(self):
-        """An upgrade keeps socket, records and configuration, runs the new daemon, and refuses nobody"""
+        """An upgrade keeps socket, records and configuration, runs the new daemon, and refuses no connection"""
         key = call("persistence.create", {"table": "upgrade", "record": {"kept": True}})["key"]
         with open(CONFIGURATION, "a") as file:
             file.write("# changed by the administrator\n")
@@ -44,7 +44,7 @@ class Upgraded(ServiceTest):
                 except (ConnectionRefusedError, FileNotFoundError) as error:
                     refused.append(repr(error))
                 except OSError:
-                    pass  # This one the old daemon had accepted, and then it stopped.
+                    pass  # The old daemon had accepted this connection before it stopped.
 
         connecting = threading.Thread(target=keep_connecting)
         connecting.start()
@@ -65,7 +65,7 @@ class Upgraded(ServiceTest):
 
 class Removed(unittest.TestCase):
     def test_a_remove(self):
-        """Removing stops the daemon and takes the programs, and leaves state and configuration"""
+        """Removing stops the daemon and removes the programs, and keeps state and configuration"""
         call("persistence.create", {"table": "removal", "key": "kept", "record": {"kept": True}})
         run("dpkg", "--remove", "trestle")
         self.assertFalse(os.path.exists(SOCKET))
@@ -77,20 +77,20 @@ class Removed(unittest.TestCase):
         self.assertFalse(os.path.exists("/etc/trestle/policy.d"), "nothing was in it")
 
     def test_b_install_again(self):
-        """Installed again, the daemon has its records, and the changed configuration"""
+        """After another installation the daemon has its records, and the changed configuration"""
         install(2)
         self.assertTrue(is_active(UNIT_SOCKET))
         self.assertEqual(call("persistence.read", {"table": "removal", "key": "kept"})["record"], {"kept": True})
 
     def test_c_disabled(self):
-        """A socket that the administrator disabled is not enabled by installing again"""
+        """A socket that the administrator disabled is not enabled by another installation"""
         run("systemctl", "disable", "--now", UNIT_SOCKET, SERVICE, check=False)
         install(2)
         self.assertFalse(ended_well("systemctl", "is-enabled", UNIT_SOCKET))
         self.assertFalse(is_active(UNIT_SOCKET))
 
     def test_d_purge(self):
-        """Purging leaves nothing of it behind but its user"""
+        """Purging removes everything but the user"""
         run("dpkg", "--purge", "trestle")
         for path in (STATE, "/etc/trestle", "/usr/lib/trestle", "/usr/share/doc/trestle", "/run/trestle"):
             self.assertFalse(os.path.exists(path), path)

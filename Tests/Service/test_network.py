@@ -10,14 +10,14 @@ EXAMPLE = "/usr/share/doc/trestle/trestle-network.conf"
 
 class Network(ServiceTest):
     def test_closed(self):
-        """Without the drop-in a request is refused, and the error says why"""
+        """Without the drop-in a request is refused, and the error states why"""
         with Bridge() as bridge:
             error = bridge.call("http.fetch", {"url": "http://1.1.1.1/"})["error"]
         self.assertEqual((error["code"], error["data"]["reason"]), ("http.refused", "no_network"))
         self.assertIn("trestle-network.conf", error["message"])
 
     def test_open(self):
-        """With it plugins may open sockets, private networks are denied, and the exposure is as documented"""
+        """With the drop-in plugins may open sockets, private networks are denied, and the exposure is as documented"""
         with open(EXAMPLE) as file:
             self.change_unit(*file.read().splitlines())
         self.assertEqual(show("PrivateNetwork"), "no")

@@ -1,4 +1,4 @@
-"""Who may do what: the place for rules, the group, and rules about units."""
+"""Permissions: the folder of the rules, the group, and rules about units."""
 
 import json
 import os
@@ -13,7 +13,7 @@ WATCHERS = '[[rule]]\nallow = "call"\nnames = "bridge.admin"\nunit = "watcher.se
 
 class Policy(ServiceTest):
     def code(self, task, *command):
-        """What a call from a program ends with that is run so: an error's code, or None."""
+        """Makes a call from a program that the command runs; returns the error's code, or None."""
         said = subprocess.run(
             [*command, "socat", "-t", f"{LIMIT}", "-", f"UNIX-CONNECT:{SOCKET}"], capture_output=True,
             input=json.dumps({"task": task, "callbackId": 1}).encode() + b"\n")
@@ -21,14 +21,14 @@ class Policy(ServiceTest):
         return json.loads(said.stdout).get("error", {}).get("code")
 
     def test_folder(self):
-        """The place for rules is the package's and root's, and empty"""
+        """The folder of the rules belongs to the package and to root, and is empty"""
         status = os.stat(RULES)
         self.assertEqual((stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid), (0o755, 0, 0))
         self.assertEqual(os.listdir(RULES), [])
         self.assertIn(RULES, run("dpkg", "--listfiles", "trestle").splitlines())
 
     def test_group(self):
-        """Members of the group may call what is open, and nothing else"""
+        """Members of the group may call the public tasks, and no others"""
         member = ["setpriv", "--reuid=65534", "--regid=65534", f"--groups={self.group()}"]
         self.assertIsNone(self.code("Echo", *member))
         self.assertIsNone(self.code("login.status", *member))
@@ -36,14 +36,14 @@ class Policy(ServiceTest):
             self.assertEqual(self.code(task, *member), "permission.denied", task)
 
     def test_unit(self):
-        """A rule about a unit is about the programs in it, and about no others of the same user"""
+        """A rule about a unit applies to the programs in it, and to no others of the same user"""
         self.rule(WATCHERS)
         self.assertIsNone(self.code_in("watcher.service", "bridge.status"))
         self.assertEqual(self.code_in("watcher.service", "login.users.list"), "permission.denied")
         self.assertEqual(self.code_in("other.service", "bridge.status"), "permission.denied")
 
     def test_unit_unseen(self):
-        """A daemon that sees no processes but its own takes nobody for a unit's, and goes on otherwise"""
+        """A daemon that sees only its own processes assigns no client to a unit, and otherwise works"""
         self.rule(WATCHERS)
         self.change_unit("ProtectProc=invisible")
         self.assertEqual(self.code_in("watcher.service", "bridge.status"), "permission.denied")

@@ -1,4 +1,4 @@
-"""A daemon that cannot start, who connects meanwhile, and its recovery once the cause is fixed."""
+"""A daemon that cannot start: the clients that connect meanwhile, and its recovery once the cause is fixed."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ from bridge import Bridge, call
 from machine import (CONFIGURATION, DROP_IN, SERVICE, STATE, UNIT_SOCKET, ServiceTest, ended_well, is_active, journal,
                      run, show, wait_until)
 
-# More than the start limit that systemd has by itself, or had here: five.
+# More than the start limit: the default of systemd, and a former one of this unit, is five.
 ATTEMPTS = 8
 
 
 def rejection_code():
-    """The code of the error that a new connection gets instead of an answer."""
+    """Returns the code of the error that a new connection gets instead of an answer."""
     with Bridge() as bridge:
         message = bridge.receive()
         assert message["callbackId"] is None, message
@@ -37,7 +37,7 @@ class Misconfigured(ServiceTest):
             file.write(text.replace('"loud"', '"info"').replace("token_days = 0", "token_days = 30"))
 
     def check_alive(self):
-        """The socket was never given up, and the next connection has a daemon: nobody has reset anything."""
+        """Checks that the socket still listens, and that the next connection has a daemon without a manual reset."""
         self.assertTrue(is_active(UNIT_SOCKET))
         self.fix()
         self.assertEqual(call("Echo", {"fixed": True}), {"fixed": True})
@@ -51,21 +51,21 @@ class Misconfigured(ServiceTest):
         self.check_alive()
 
     def test_mistakes(self):
-        """All mistakes stand in the journal as errors, and systemctl status says that it is the configuration"""
+        """The journal contains all mistakes as errors, and systemctl status names the configuration as the cause"""
         said = journal(self.started, "--priority=err")
         for place in ("1:13: log_level", "3:14: plugins.login.token_days"):
             self.assertIn(f"{CONFIGURATION}:{place}: expected ", said)
         status = run("systemctl", "status", "--no-pager", "--lines=0", SERVICE, check=False)
         self.assertIn('Status: "cannot start: errors in the configuration: 2"', status)
         self.assertEqual(show("ExecMainStatus"), "78")
-        # As the daemon's user, who may be asked without stopping anything.
+        # As the daemon's user, which can check the configuration without stopping the daemon.
         check = ("runuser", "-u", "trestle", "--", "trestled", "--config", CONFIGURATION, "--check-config")
         self.assertFalse(ended_well(*check))
         self.fix()
         self.assertIn("valid: ", run(*check))
 
     def test_flood(self):
-        """Clients that come back at once and all the time do not bring the socket down"""
+        """Clients that reconnect immediately and constantly do not stop the socket"""
         over = threading.Event()
         codes, trouble = set(), []
 
@@ -88,13 +88,13 @@ class Misconfigured(ServiceTest):
         self.check_alive()
 
     def test_restarts(self):
-        """An operator may try as often as they like, and each time systemctl fails"""
+        """An operator may restart any number of times, and each time systemctl fails"""
         for _ in range(ATTEMPTS):
             self.assertFalse(ended_well("systemctl", "restart", SERVICE))
         self.check_alive()
 
     def test_command_line(self):
-        """The command line shows where the mistakes are, and where to look when nobody listens at the socket"""
+        """The command line reports the mistakes, and where to look if no daemon listens at the socket"""
         wait_until("the daemon has ended", has_ended)
         done = subprocess.run(["trestle", "status"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 75, done.stderr)
@@ -109,7 +109,7 @@ class Misconfigured(ServiceTest):
 
 class Unable(ServiceTest):
     def test_state(self):
-        """A daemon that cannot use its state is tried again until it can, and says so to who connects meanwhile"""
+        """A daemon that cannot use its state is restarted until it can, and meanwhile clients get the reason"""
         lock = f"{STATE}/lock"
         os.rename(lock, f"{lock}.aside")
         os.mkdir(lock)
@@ -129,11 +129,11 @@ class Unable(ServiceTest):
         self.assertEqual(call("Echo", 1), 1)
 
     def test_program(self):
-        """A program that ends immediately is started again until it is fixed, and then serves clients that waited"""
+        """A program that ends immediately is restarted until it is fixed, and then serves the waiting clients"""
         self.check_waits("ExecStart=", "ExecStart=/bin/false")
 
     def test_options(self):
-        """So is one whose flags are wrong"""
+        """A program with invalid flags is restarted until it is fixed, and then serves the waiting clients"""
         self.check_waits("Environment=TRESTLED_OPTIONS=--sokcet")
 
     def check_waits(self, *lines):

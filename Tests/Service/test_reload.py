@@ -1,4 +1,4 @@
-"""systemctl reload, with a configuration that is good and with one that is not."""
+"""systemctl reload, with a valid and with an invalid configuration."""
 
 import os
 
@@ -15,12 +15,12 @@ class Reload(ServiceTest):
             self.change_configuration('call_timeout = "100ms"')
             run("systemctl", "reload", SERVICE)
             wait_until("the log says what is in force", lambda: "in force: call_timeout" in journal(self.started))
-            # On connections that were open before.
+            # On connections that were opened before.
             self.assertEqual(caller.call("hang")["error"]["code"], "call.timeout")
         self.assertEqual(main_process(), process)
 
     def test_bad(self):
-        """A bad configuration makes systemctl reload fail with each mistake's line, and the old one stays in force"""
+        """An invalid configuration makes systemctl reload fail with each mistake's line, and the old one is kept"""
         process = main_process()
         with Bridge() as bridge:
             bridge.call("bridge.ping")
@@ -31,14 +31,14 @@ class Reload(ServiceTest):
                 self.assertIn(f"{CONFIGURATION}:{place}: ", said)
             status = run("systemctl", "status", "--no-pager", "--lines=30", SERVICE)
             self.assertIn(f"{CONFIGURATION}:2:1: log_levle: unknown key", status)
-            # The daemon was not asked.
+            # The daemon got no signal.
             self.assertNotIn("SIGHUP", said)
             self.assertIn("result", bridge.call("bridge.ping"))
         self.assertEqual((main_process(), show("ActiveState")), (process, "active"))
         self.assertEqual(call("Echo", {"still": "there"}), {"still": "there"})
 
     def test_options(self):
-        """Flags of a drop-in hold for the daemon, and for what is checked before a reload"""
+        """Flags of a drop-in apply to the daemon, and to the check before a reload"""
         other = "/etc/trestle/other.toml"
         with open(other, "w") as file:
             file.write('call_timeout = "2s"')

@@ -1,4 +1,4 @@
-"""Calls while the daemon is restarted under them."""
+"""Calls during restarts of the daemon."""
 
 import resource
 import threading
@@ -12,7 +12,7 @@ MANY_SESSIONS = 4_000
 
 
 class Writer(threading.Thread):
-    """Stores records one after the other; whatever is not acknowledged is tried again on a new connection."""
+    """Stores records one after the other; a write that is not acknowledged is repeated on a new connection."""
 
     def __init__(self, name, keys, progress):
         super().__init__()
@@ -46,18 +46,18 @@ class Writer(threading.Thread):
                 except OSError:
                     callback = None
                 if callback is None:
-                    # The connection ended: the call may have been begun or not; its record shows which.
+                    # The connection ended: the call may have begun or not; its record shows which.
                     self.unanswered += 1
                     return
                 if not self.settle(key, number, callback):
                     return
-            # Nothing may come after the last callback.
+            # No message may follow the last callback.
             bridge.socket.shutdown(1)
             if (extra := bridge.receive()) is not None:
                 self.trouble.append(f"one callback too many: {extra}")
 
     def settle(self, key, number, callback):
-        """Reads a callback; false where another connection is needed."""
+        """Handles a callback; returns false if another connection is needed."""
         if callback.get("callbackId") != number or ("result" in callback) == ("error" in callback):
             self.trouble.append(f"call {number} was answered {callback}")
         error = callback.get("error")
@@ -81,7 +81,7 @@ class Restarts(ServiceTest):
         for writer in writers:
             writer.start()
         for restart in range(3):
-            # While they are at it: each time when another quarter of the calls is through.
+            # During the writes: each time after another quarter of the calls.
             for _ in range(CALLS // 4):
                 self.assertTrue(progress.acquire(timeout=LIMIT), [writer.trouble for writer in writers])
             run("systemctl", "restart", SERVICE)
@@ -96,11 +96,11 @@ class Restarts(ServiceTest):
             self.assertEqual(len(writer.acknowledged), share)
             for key in writer.acknowledged:
                 self.assertEqual(call("persistence.read", {"table": writer.table, "key": key})["record"], {"k": key})
-        # Their connections went from daemon to daemon.
+        # The connections were handed over from daemon to daemon.
         self.assertEqual(sum(writer.unanswered for writer in writers), 0)
 
     def test_in_flight(self):
-        """A call that hangs while the daemon is restarted gets its one callback first"""
+        """A call that hangs during a restart of the daemon gets its one callback before the restart"""
         with Bridge() as provider, Bridge() as caller:
             provider.call("bridge.register", {"tasks": ["hang"]})
             number = caller.send("hang")
@@ -109,13 +109,13 @@ class Restarts(ServiceTest):
             callback = caller.receive()
             self.assertEqual(callback["callbackId"], number)
             self.assertIn("code", callback["error"])
-            # Both go on with the next daemon, and no second callback comes.
+            # Both continue with the next daemon, and no second callback arrives.
             self.assertIn("cancel", provider.receive())
             self.assertIn("result", caller.call("Echo"))
             self.assertIn("result", provider.call("Echo"))
 
     def test_sessions(self):
-        """Sessions outlive restarts with number, origin, subscriptions and tasks, and a line that was cut in two"""
+        """Sessions survive restarts with number, origin, subscriptions, tasks, and a line that was cut in two"""
         self.rule('[[rule]]\nallow = ["register", "publish"]\norigin = "page:1"\n')
         with Bridge() as client, Bridge() as other:
             client.call("bridge.hello", {"client": "survivor", "origin": "page:1"})
@@ -142,7 +142,7 @@ class Restarts(ServiceTest):
             self.assertEqual(other.receive(), {"event": "door.opened", "data": 1})
 
     def test_many_sessions(self):
-        """Thousands of sessions outlive a restart, each with its own number and subscription"""
+        """Thousands of sessions survive a restart, each with its own number and subscription"""
         resource.setrlimit(resource.RLIMIT_NOFILE, (3 * MANY_SESSIONS, 3 * MANY_SESSIONS))
         bridges = [Bridge() for _ in range(MANY_SESSIONS)]
         try:

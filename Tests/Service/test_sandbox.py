@@ -1,4 +1,4 @@
-"""The sandbox of the unit: what plugins and their processes can do in it."""
+"""The sandbox of the unit: the permissions of plugins and their processes."""
 
 import glob
 import os
@@ -7,7 +7,7 @@ import signal
 from bridge import Bridge, call
 from machine import SERVICE, ServiceTest, run
 
-# What a plugin's worker process would need: a socket to its parent, limits of its own, a program to run.
+# The needs of a plugin's worker process: a socket to its parent, limits of its own, a program to run.
 WORKER = """
 import resource, socket, subprocess
 ours, theirs = socket.socketpair()
@@ -26,7 +26,7 @@ worker.wait()
 """
 
 
-# A worker that answers everything with how many descriptors it may have.
+# A worker that answers every call of its task with its limit of descriptors.
 SCRIPT = """#!/bin/sh
 exec <&3 >&3
 while read -r message; do
@@ -49,21 +49,21 @@ summary = "Returns how many descriptors it may have."
 
 class Sandbox(ServiceTest):
     def test_plugins(self):
-        """Every plugin of the package is loaded and at work in it"""
+        """Every plugin of the package is loaded and running in the sandbox"""
         plugins = call("bridge.plugins")["plugins"]
         self.assertEqual(len(plugins), len(glob.glob("/usr/lib/trestle/plugins/*.so")))
         self.assertEqual([plugin for plugin in plugins if plugin["state"] != "running"], [])
 
     def test_worker(self):
-        """A process of the service can start a worker with limits of its own, and talk to it"""
+        """A process of the service can start a worker with limits of its own, and exchange messages with it"""
         with open("/run/worker.py", "w") as file:
             file.write(WORKER)
-        # What comes before the daemon runs in the same sandbox, and the daemon does not start where it fails.
+        # ExecStartPre runs in the same sandbox, and the daemon does not start if it fails.
         self.change_unit("ExecStartPre=/usr/bin/python3 /run/worker.py")
         self.assertIn("result", Bridge().call("bridge.ping"))
 
     def test_isolated(self):
-        """A plugin is loaded by a process of its own where its section says so, and comes back when that is killed"""
+        """A plugin runs in a process of its own if its section requests it, and is restarted when that is killed"""
         self.change_configuration('[plugins.echo]\nisolation = "process"\n')
         run("systemctl", "restart", SERVICE)
         self.assertEqual(call("Echo", 1), 1)
@@ -81,7 +81,7 @@ class Sandbox(ServiceTest):
         self.assertEqual(call("Echo", 2), 2)
 
     def test_executable(self):
-        """An executable with a manifest provides its tasks, within the limits that it has"""
+        """An executable with a manifest provides its tasks, within its limits"""
         folder = "/usr/lib/trestle/plugins"
         with open(f"{folder}/limited.sh", "w") as file:
             file.write(SCRIPT)

@@ -1,4 +1,4 @@
-"""A host of the internet: nginx with HTTP/2 in a network of its own, at a public address, under a name and a CA."""
+"""An internet host: nginx with HTTP/2 in a network of its own, with a public address, a name and a CA."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ http {{
 
 
 class Web:
-    """Until the test is over."""
+    """Runs until the test ends."""
 
     def __init__(self, test):
         folder = tempfile.TemporaryDirectory()
@@ -81,6 +81,6 @@ class Web:
         self.process.stderr.close()
 
     def requests(self):
-        """How many it has answered."""
+        """Returns the number of answered requests."""
         with open(f"{self.folder}/log") as file:
             return len(file.readlines())

@@ -1,4 +1,4 @@
-"""Well-behaved clients that call: every dialect, results, progress, cancels, deadlines, errors, batches."""
+"""Well-behaved clients that make calls: every dialect, results, progress, cancellations, deadlines, errors, batches."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dialects import CAPACITOR, FUNCTION, JSONRPC, NATIVE, URL, WEBVIEW
 from soak import Soak
 
 IN_FLIGHT = 200
-"""Calls of one client at once: far below `limits.calls_in_flight`, so that none is `busy`."""
+"""The maximum of open calls of one client: far below `limits.calls_in_flight`, so that none is `busy`."""
 
 Step = Callable[[Client, random.Random], Awaitable[None]]
 
 OFFER = frozenset({"task.not_found", "provider.closed", "offer.failed", "reply.invalid", "busy"})
-"""What calls to other clients may end with: these come and go, and some answer nonsense."""
+"""The errors that calls to other clients may end with: these connect and disconnect, and some send invalid answers."""
 
 
 async def caller(soak: Soak, name: str) -> None:
-    """Connects, does this and that, and ends well, again and again."""
+    """Repeatedly connects, makes various calls, and disconnects in order."""
     rng = soak.random(name)
     while not soak.over:
         client = await soak.connect(name)
@@ -44,7 +44,7 @@ async def caller(soak: Soak, name: str) -> None:
 
 
 async def echoes(client: Client, rng: random.Random) -> None:
-    """A burst of small calls."""
+    """Makes several small calls at once."""
     messages = []
     for _ in range(rng.choice((1, 4, 16, 64))):
         dialect = rng.choice((NATIVE, NATIVE, NATIVE, WEBVIEW, JSONRPC, URL, FUNCTION))
@@ -62,7 +62,8 @@ async def large_echo(client: Client, rng: random.Random) -> None:
 
 
 async def batch(client: Client, rng: random.Random) -> None:
-    """Several calls in one line: an array, each answered for itself, and JSON-RPC's, answered by one."""
+    """Makes several calls in one line: an array, whose calls are answered one by one, or a batch of JSON-RPC, answered
+    by one."""
     dialect = rng.choice((NATIVE, JSONRPC))
     items: list[Any] = []
     for number in range(rng.randint(1, 12)):
@@ -79,7 +80,7 @@ def is_work(value: Any, steps: int) -> Callable[[Any], bool]:
 
 
 async def work(client: Client, rng: random.Random) -> None:
-    """Work with intermediate results, by plugins that crash now and then."""
+    """Makes calls with progress, to plugins that crash now and then."""
     for _ in range(rng.randint(1, 8)):
         value, steps = rng.getrandbits(30), rng.choice((0, 0, 3, 20))
         options = {"value": value, "steps": steps, "ms": rng.choice((0, 1, 5, 50))}
@@ -89,7 +90,7 @@ async def work(client: Client, rng: random.Random) -> None:
 
 
 async def failing(client: Client, rng: random.Random) -> None:
-    """Calls that are to fail."""
+    """Makes calls that must fail."""
     dialect = rng.choice(ALL_DIALECTS[:3])
     kind = rng.randrange(3)
     if kind == 0:
@@ -114,7 +115,7 @@ async def cancelled(client: Client, rng: random.Random) -> None:
 
 
 async def timed_out(client: Client, rng: random.Random) -> None:
-    """Deadlines that pass, and some that hardly do."""
+    """Makes calls whose deadlines pass, and some whose deadlines are close."""
     for _ in range(rng.randint(1, 5)):
         client.start("soak.wait", {}, timeout=rng.randint(1, 400), must=WORKER | {"call.timeout"})
         client.start("soak.work", {"ms": 20, "value": 1}, timeout=rng.randint(15, 60), may=WORKER | {"call.timeout"},
@@ -122,7 +123,7 @@ async def timed_out(client: Client, rng: random.Random) -> None:
 
 
 async def through_worker(client: Client, rng: random.Random) -> None:
-    """A plugin's own call on behalf of this one."""
+    """Makes calls for which a plugin makes a call of its own."""
     options = {"n": rng.getrandbits(30)}
     plugin = rng.choice(("soak", "frail", "pooled"))
     client.start(f"{plugin}.echo", options, may=WORKER | {"call.cancelled"}, check=options.__eq__)
@@ -135,7 +136,7 @@ async def questions(client: Client, rng: random.Random) -> None:
 
 
 async def one_way(client: Client, rng: random.Random) -> None:
-    """Calls that nobody answers, good ones and bad ones."""
+    """Makes valid and invalid calls without answers."""
     client.send(*[dialects.call(dialect, None, task, {"n": 1}) for dialect, task in
                   ((NATIVE, "Echo"), (WEBVIEW, "soak.work"), (JSONRPC, "no.such"), (CAPACITOR, "frail.work"))])
 
@@ -147,7 +148,7 @@ async def alert(client: Client, rng: random.Random) -> None:
 
 
 async def offered(client: Client, rng: random.Random) -> None:
-    """Calls of a task that other clients provide."""
+    """Makes calls of a task that other clients provide."""
     for _ in range(rng.randint(1, 16)):
         act = rng.choices(("answer", "progress", "fail", "nonsense", "never"), (10, 3, 2, 1, 1))[0]
         value = rng.getrandbits(30)

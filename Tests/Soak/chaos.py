@@ -1,4 +1,4 @@
-"""What befalls the daemon while its clients are at work: crashes, reloads, and its own end."""
+"""Events that affect the daemon while its clients are active: crashes, reloads, and its own end."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from client import CRASHES, WORKER, Client
 from soak import WORKERS, Soak
 
 LIBRARY_RELOADS = 3
-"""In one life of the daemon: a library's old version is never unloaded, so that each costs memory, by design."""
+"""The maximum in one life of the daemon: an old version of a library is never unloaded, so each costs memory, by
+design."""
 
 IN_PROCESS = ("echo", "login", "persistence", "alert")
 
 
 async def chaos(soak: Soak, pause: float) -> None:
-    """One thing after the other, until the round is over."""
+    """Causes one event after the other, until the round is over."""
     rng = soak.random("chaos")
     while not soak.over:
         client = await soak.connect("the operator")
@@ -34,14 +35,14 @@ async def chaos(soak: Soak, pause: float) -> None:
 
 
 async def crash(soak: Soak, client: Client, rng: random.Random) -> None:
-    """A worker ends in the midst of its calls, by its own fault."""
+    """Makes a worker end during its calls, by a fault of its own."""
     how = rng.choice(("exit", "signal", "garbage"))
     await client.call(f"{rng.choice(WORKERS)}.crash", {"how": how}, must=WORKER)
     soak.promises.count["crashes"] += 1
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started, and that it has not waited for."""
+    """Returns the processes that a process has started, and for which it has not waited."""
     found = []
     for thread in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -52,7 +53,7 @@ def children(pid: int) -> list[int]:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether a process has ended, and nobody has waited for it."""
+    """Whether a process has ended, and was not waited for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -60,7 +61,7 @@ def is_zombie(pid: int) -> bool:
 
 
 async def kill_worker(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Any process that the daemon has, a shipped plugin's among them."""
+    """Kills any child process of the daemon, including those of shipped plugins."""
     if client.life is None or client.life.stopping:
         return
     found = sorted(children(client.life.pid))
@@ -78,7 +79,7 @@ async def reload_worker(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def bring_back(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Plugins that crashed too often are given up, until they are reloaded."""
+    """Reloads the plugins that the daemon has given up because they crashed too often."""
     answer = await client.call("bridge.plugins", {})
     if answer is None or answer.failed:
         return
@@ -99,7 +100,7 @@ async def reload_library(soak: Soak, client: Client, rng: random.Random) -> None
 
 
 async def reload_configuration(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Good ones, by task and by signal, and bad ones, which change nothing."""
+    """Reloads valid configurations, by task and by signal, and invalid ones, which have no effect."""
     if client.life is None or client.life.stopping:
         return
     isolated = client.life.isolated
@@ -108,7 +109,7 @@ async def reload_configuration(soak: Soak, client: Client, rng: random.Random) -
                           rng.choice(("3s", "4s")), "nonsense = 1\n" if bad else "")
     if rng.random() < 0.3:
         os.kill(client.life.pid, signal.SIGHUP)
-    # A signal's reload may be at work still; this one follows it, so that the file is read by then.
+    # A reload by the signal may still be in progress; this one runs after it, so the file has been read by then.
     await client.call("bridge.reload", {}, must={"configuration.invalid"} if bad else ())
     soak.daemon.configure(isolated)
     soak.promises.count["configuration reloads"] += 1

@@ -1,4 +1,4 @@
-"""A client that speaks every dialect and counts what comes."""
+"""A client that uses every dialect and counts the received messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from soak import Soak
 
 TRACE_LINES = 24
-"""Messages that are shown of a client whose promise was broken."""
+"""The number of messages that are shown of a client whose promise was broken."""
 
 TRACE_BYTES = 240
 
@@ -26,18 +26,18 @@ DEFAULT_SECONDS = 30.0
 """The longest `call_timeout` that the soak configures."""
 
 AT_ONCE_SECONDS = 10.0
-"""For tasks that wait for nothing, which end long before their deadline."""
+"""The limit for tasks that wait for nothing, and so end long before their deadline."""
 
 AT_ONCE = frozenset({"Echo", "bridge.publish", "bridge.subscribe", "bridge.ping", "bridge.tasks", "bridge.status"})
 
 ALL_DIALECTS = (NATIVE, WEBVIEW, JSONRPC, URL, FUNCTION, CAPACITOR)
 
 STOPPING = frozenset({"daemon.stopping", "plugin.unavailable", "provider.closed", "session.closed", "call.cancelled", "task.not_found"})
-"""What calls may end with once the daemon was asked to stop: it, its plugins and other clients go."""
+"""The errors that calls may end with once the daemon was asked to stop: it, its plugins and other clients end."""
 
 
 class Client:
-    """A connection of a well-behaved client. Use `Soak.connect`."""
+    """The connection of a well-behaved client. Use `Soak.connect`."""
 
     def __init__(self, soak: Soak, name: str) -> None:
         self.soak = soak
@@ -46,7 +46,7 @@ class Client:
         self.trace: deque[str] = deque(maxlen=TRACE_LINES)
         self.ledger = Ledger(self.broke)
         self.is_prompt = True
-        """Whether it reads as soon as something comes; see `Ledger.ended`."""
+        """Whether it reads messages as soon as they arrive; see `Ledger.ended`."""
         self.finishes: Optional[End] = None
         self.is_counted = True
         self.ended = False
@@ -69,7 +69,7 @@ class Client:
     def prepare(self, task: str, options: Any, dialect: str = NATIVE, *, timeout: Optional[int] = None,
                 progress: bool = False, may: Iterable[str] = (), must: Iterable[str] = (),
                 check: Optional[Callable[[Any], bool]] = None) -> tuple[Call, dict[str, Any]]:
-        """A call that is entered into the books, and its message, which the caller sends."""
+        """Records a call in the ledger; returns it and its message, which the caller sends."""
         fields: dict[str, Any] = {"timeout": timeout} if timeout else {}
         if progress:
             fields["progress"] = True
@@ -89,7 +89,7 @@ class Client:
         return call
 
     async def call(self, task: str, options: Any, dialect: str = NATIVE, **more: Any) -> Optional[Incoming]:
-        """Waits for the call's end; None where the connection ended first."""
+        """Waits for the end of the call; returns None if the connection ended first."""
         call, message = self.prepare(task, options, dialect, **more)
         if self.ended:
             return None
@@ -101,7 +101,7 @@ class Client:
         call.cancelled = True
         message = dialects.cancel(call.dialect, call.number)
         if message is None:
-            # bridge.cancel cancels in the dialect in which it is called, but for what is there native.
+            # bridge.cancel cancels calls of the dialect in which it is called. URL and FUNCTION count as native.
             dialect = call.dialect if call.dialect != URL else FUNCTION
             options = {"callbackId": dialects.id_in(call.dialect, call.number)}
             self.start("bridge.cancel", options, dialect)
@@ -109,7 +109,7 @@ class Client:
             self.send(message)
 
     def send(self, *messages: Any) -> None:
-        """Messages, each in a line of its own."""
+        """Sends messages, each in a line of its own."""
         lines = [json.dumps(message, separators=(",", ":")).encode() for message in messages]
         for line in lines:
             self.trace.append("→ " + line[:TRACE_BYTES].decode(errors="replace"))
@@ -121,7 +121,7 @@ class Client:
         self._wire.send(data)
 
     async def below(self, calls: int) -> None:
-        """Waits until at most so many of its calls are in flight."""
+        """Waits until at most that number of its calls are in flight."""
         await self.until(lambda: len(self.ledger.open) <= calls)
 
     async def until(self, condition: Callable[[], bool], seconds: Optional[float] = None) -> bool:
@@ -147,7 +147,8 @@ class Client:
     # Ending
 
     async def finish(self) -> None:
-        """Ends well: shuts down its side and takes what is owed, until the daemon closes."""
+        """Ends in order: shuts down its side and receives the missing callbacks, until the daemon closes the
+        connection."""
         if self.ended:
             return
         self.finishes = "finished"
@@ -155,18 +156,18 @@ class Client:
         await self._closes("the daemon does not close the connection of a client that has shut down its side")
 
     def leave(self) -> None:
-        """Closes at once, with calls in flight: it does not learn how those ended."""
+        """Closes the connection immediately, with calls in flight, whose ends it does not receive."""
         if self.ended:
             return
         self._wire.close()
         self._over("left")
 
     async def closed_by_task(self) -> None:
-        """Has its own session closed by `closeWeb`."""
+        """Closes its own session by `closeWeb`."""
         if self.ended:
             return
         self.finishes = "closed"
-        # Where the task fails, the connection goes on and ends in the ordinary way.
+        # If the task fails, the connection continues and ends in the ordinary way.
         answer = await self.call("closeWeb", {}, may=CRASHES)
         if answer is not None and answer.failed:
             self.finishes = None
@@ -180,7 +181,7 @@ class Client:
             self.broke(otherwise)
             self.leave()
 
-    # What comes
+    # Receiving
 
     def _line(self, line: bytes) -> None:
         self.trace.append("← " + line[:TRACE_BYTES].decode(errors="replace"))
@@ -228,7 +229,7 @@ class Client:
         self.broke("a call, or a cancel, though it provides no tasks")
 
     def wake(self) -> None:
-        """Something has changed for which somebody may wait."""
+        """Wakes the waiting coroutines whose condition holds now."""
         for condition, waiter in self._waits:
             if (self.ended or condition()) and not waiter.done():
                 waiter.set_result(None)
@@ -236,7 +237,7 @@ class Client:
             self._waits = [wait for wait in self._waits if not wait[1].done()]
 
     def _end(self, unfinished: bytes) -> None:
-        """The daemon has closed."""
+        """Handles the end of the connection by the daemon."""
         assert self.life is not None
         if self.life.killed:
             end: End = "lost"
@@ -261,7 +262,8 @@ class Client:
 
 
 CRASHES = frozenset({"plugin.crashed", "plugin.unavailable"})
-"""What calls to a plugin may end with whose process is being crashed."""
+"""The errors that calls to a plugin may end with if its process is crashed deliberately."""
 
 WORKER = CRASHES | {"busy"}
-"""What calls to the soak's own workers may end with: some clients call them more than they take at once."""
+"""The errors that calls to the soak's own workers may end with: some clients make more calls than the workers
+accept."""

@@ -1,4 +1,4 @@
-"""The daemon under test: started, asked to stop, killed, started again."""
+"""The daemon under test: started, asked to stop, killed, restarted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Optional, Sequence
 from promises import LIMIT_SECONDS, Promises
 
 SHIPPED = ("alert", "closeweb", "login", "persistence")
-"""Plugins that in every other life run in processes of their own. Echo, which is called most, stays."""
+"""The plugins that run in processes of their own in every other life. Echo, which is called most, does not."""
 
 CONFIGURATION = """\
 drain_timeout = "2s"
@@ -31,14 +31,14 @@ stalled = "{stalled}"
 
 @dataclass(eq=False)
 class Life:
-    """One process of the daemon's, from its start to its end."""
+    """One process of the daemon, from its start to its end."""
 
     number: int
     process: asyncio.subprocess.Process
     isolated: bool
     """Whether the shipped plugins run in processes of their own."""
     stopping: bool = False
-    """It was asked to stop, or was killed: from then on a connection may end."""
+    """Whether it was asked to stop, or was killed: from then on connections may end."""
     killed: bool = False
     began: float = field(default_factory=time.monotonic)
     library_reloads: int = 0
@@ -49,7 +49,7 @@ class Life:
 
 
 class Readiness(asyncio.DatagramProtocol):
-    """Receives what the daemon sends to a service manager, such as that it is ready."""
+    """Receives the daemon's notifications to a service manager, such as that it is ready."""
 
     def __init__(self) -> None:
         self.ready = asyncio.get_running_loop().create_future()
@@ -65,9 +65,9 @@ class Daemon:
     def __init__(self, products: Path, folder: Path, promises: Promises, under: Sequence[str] = ()) -> None:
         self.products = products
         self.under = under
-        """A command that runs the daemon's, such as valgrind's."""
+        """A command that runs the daemon, such as valgrind."""
         self.slowness = 60.0 if under else 1.0
-        """How many times as long as usual everything may take."""
+        """The factor by which all time limits are longer than usual."""
         self.folder = folder
         self.promises = promises
         self.socket = str(folder / "bridge.sock")
@@ -75,17 +75,17 @@ class Daemon:
         self.configuration = folder / "trestled.toml"
         self.log = folder / "log"
         self.settings = ""
-        """Further lines of every configuration, ahead of its tables."""
+        """Further lines of every configuration, before its tables."""
         self.life: Optional[Life] = None
         self.lives = 0
         self._serves = asyncio.Event()
-        """There is a daemon, and it is not to end."""
+        """Set while a daemon runs that has not been asked to stop."""
         self._watch: Optional[asyncio.Task[None]] = None
-        """Waits for the end of this life."""
+        """The task that waits for the end of this life."""
 
     def configure(self, isolated: bool, call_timeout: str = "", log_level: str = "notice", stalled: str = "4s",
                   more: str = "") -> None:
-        """Writes the configuration; it counts at the next start, or reload."""
+        """Writes the configuration; it takes effect at the next start, or reload."""
         text = self.settings + CONFIGURATION.format(
             call_timeout=call_timeout or f"{int(20 * self.slowness)}s", log_level=log_level, stalled=stalled,
             stop_timeout=int(5 * self.slowness), plugin_timeout=int(10 * self.slowness)) + more
@@ -96,11 +96,11 @@ class Daemon:
         written.replace(self.configuration)
 
     async def start(self, isolated: bool) -> Life:
-        """Starts it, and waits until it says that it serves."""
+        """Starts the daemon, and waits until it reports that it is ready."""
         self.configure(isolated)
         notifications, readiness = await self._listen()
         workers = Path(__file__).resolve().parent / "workers"
-        # The worker is started by this Python, whichever that is, and finds the package for workers.
+        # The worker is started with the Python of this process, and finds the package for workers.
         python = str(Path(sys.executable).resolve().parent)
         environment = {**os.environ, "PATH": python + ":" + os.environ.get("PATH", ""), "NOTIFY_SOCKET": self.notify}
         with self.log.open("ab") as log:
@@ -120,7 +120,7 @@ class Daemon:
         return self.life
 
     async def _listen(self) -> tuple[asyncio.DatagramTransport, Readiness]:
-        """Makes the socket to which the next process of the daemon reports its state."""
+        """Creates the socket to which the next process of the daemon reports its state."""
         Path(self.notify).unlink(missing_ok=True)
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notify.setblocking(False)
@@ -128,13 +128,13 @@ class Daemon:
         return await asyncio.get_running_loop().create_datagram_endpoint(Readiness, sock=notify)
 
     async def another(self) -> None:
-        """Waits, where nobody takes a connection, for a daemon that does."""
+        """Waits for a running daemon after a connection was refused."""
         if self._serves.is_set():
             await self._life().process.wait()  # It is ending by itself.
         await self._serves.wait()
 
     async def stop(self) -> None:
-        """SIGTERM: it ends in order, with status 0."""
+        """Sends SIGTERM: the daemon must end in order, with status 0."""
         life = self._life()
         life.stopping = True
         self._serves.clear()
@@ -150,7 +150,7 @@ class Daemon:
             self.promises.broke("the daemon", f"it ended with status {status} after SIGTERM", self.log_lines())
 
     async def kill(self) -> None:
-        """SIGKILL."""
+        """Sends SIGKILL."""
         life = self._life()
         life.killed = life.stopping = True
         self._serves.clear()
@@ -159,12 +159,12 @@ class Daemon:
         await self._ended()
 
     async def _ended(self, seconds: Optional[float] = None) -> None:
-        """Waits for the end of the life, as long as it may take."""
+        """Waits for the end of the life, up to a time limit."""
         assert self._watch is not None, "not started"
         await asyncio.wait((self._watch,), timeout=seconds)
 
     async def _end(self, life: Life, notifications: asyncio.DatagramTransport) -> None:
-        """Waits for the end of a life, which may not come by itself."""
+        """Waits for the end of a life, which must not end by itself."""
         status = await life.process.wait()
         notifications.close()
         if not life.stopping:

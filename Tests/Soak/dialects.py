@@ -1,4 +1,4 @@
-"""The forms of messages that clients may use, as docs/protocol.md has them."""
+"""The forms of messages that clients may use, as described in docs/protocol.md."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Kind = Literal["callback", "progress", "event", "call", "cancel", "unknown"]
 
 @dataclass(frozen=True)
 class Incoming:
-    """A message of the daemon's, whatever its dialect."""
+    """A message of the daemon, in any dialect."""
 
     kind: Kind
     dialect: str = NATIVE
     id: Any = None
     body: Any = None
-    """A result, an error, progress, an event's data; of a call the whole message."""
+    """A result, an error, progress, or an event's data; for a call the whole message."""
     failed: bool = False
     sequence: Optional[int] = None
     name: str = ""
-    """Of an event."""
+    """The name of an event."""
 
     @property
     def code(self) -> str:
@@ -37,7 +37,7 @@ class Incoming:
 
     @property
     def started(self) -> Optional[bool]:
-        """Whether a call that failed may have had its effect; None where the error does not say."""
+        """Whether a call that failed may have had its effect; None if the error does not specify it."""
         data = self.body.get("data") if isinstance(self.body, dict) else None
         if self.dialect == JSONRPC and isinstance(data, dict) and isinstance(data.get("data"), dict):
             data = data["data"]
@@ -45,7 +45,7 @@ class Incoming:
 
 
 def can_name(dialect: str, task: str, options: Any) -> bool:
-    """Whether a call can be said in this dialect."""
+    """Whether the dialect can express a call."""
     if dialect == CAPACITOR:
         return "." in task
     if dialect == URL:
@@ -54,12 +54,12 @@ def can_name(dialect: str, task: str, options: Any) -> bool:
 
 
 def id_in(dialect: str, number: int) -> Any:
-    """An id as this dialect's clients write it."""
+    """Returns an id as clients of this dialect write it."""
     return str(number) if dialect in (WEBVIEW, CAPACITOR) else number
 
 
 def call(dialect: str, number: Optional[int], task: str, options: Any, **fields: Any) -> dict[str, Any]:
-    """A call; without a number a one-way call."""
+    """Returns a call; without a number a one-way call."""
     message: dict[str, Any] = {}
     if dialect == JSONRPC:
         message = {"jsonrpc": "2.0", "method": task, "params": options}
@@ -83,7 +83,7 @@ def call(dialect: str, number: Optional[int], task: str, options: Any, **fields:
 
 
 def cancel(dialect: str, number: int) -> Optional[dict[str, Any]]:
-    """The message that cancels a call; None where this dialect has only the task bridge.cancel for that."""
+    """Returns the message that cancels a call; None if the dialect has only the task bridge.cancel for that."""
     if dialect == NATIVE:
         return {"cancel": number}
     if dialect == JSONRPC:
@@ -92,7 +92,7 @@ def cancel(dialect: str, number: int) -> Optional[dict[str, Any]]:
 
 
 def read(message: Any) -> Incoming:
-    """A message of the daemon's; `unknown` where it has no form that the protocol names."""
+    """Parses a message of the daemon; `unknown` if it has no form that the protocol defines."""
     if not isinstance(message, dict):
         return Incoming("unknown", body=message)
     if "jsonrpc" in message:
@@ -140,6 +140,6 @@ def _read_webview(message: dict[str, Any]) -> Incoming:
     if "responseData" not in message:
         return Incoming("unknown", body=message)
     data = message["responseData"]
-    # Of a response that is `{"error": …}` and nothing else.
+    # A response that is `{"error": …}` and nothing else.
     failed = isinstance(data, dict) and set(data) == {"error"} and isinstance(data["error"], dict)
     return Incoming("callback", WEBVIEW, message["responseId"], data["error"] if failed else data, failed)

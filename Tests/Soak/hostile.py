@@ -1,4 +1,5 @@
-"""Clients that are slow, bad, or die. While they are connected, what they are owed is counted as strictly."""
+"""Clients that are slow, malicious, or end abruptly. While they are connected, their callbacks are counted as
+strictly."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ CALLS = 1024
 
 
 async def hostile(soak: Soak, name: str) -> None:
-    """One bad thing after the other."""
+    """Does one hostile action after the other."""
     rng = soak.random(name)
     while not soak.over:
         act = rng.choices(ACTS, WEIGHTS)[0]
@@ -34,7 +35,7 @@ async def hostile(soak: Soak, name: str) -> None:
 
 
 async def slow_reader(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Has much sent to it, and reads it late: it gets everything all the same."""
+    """Requests many messages, and reads them late: it must still receive all of them."""
     client.pause()
     for _ in range(rng.randint(50, 400)):
         options = {"text": "s" * 8000}
@@ -45,7 +46,7 @@ async def slow_reader(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def never_reads(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Reads nothing at all: it is closed, and costs nobody anything."""
+    """Never reads: the daemon closes the connection, and other clients are not affected."""
     client.is_counted = False
     client.pause()
     for _ in range(700):
@@ -59,7 +60,7 @@ async def never_reads(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def garbage(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Lines that are no messages: each is refused, and the connection goes on."""
+    """Sends lines that are not messages: each is refused, and the connection continues."""
     for _ in range(rng.randint(1, 50)):
         bad = rng.choice((
             b"\xff\xfe garbage", b'{"hello":"world"}', b'{"task":7}', b"[" * 200, b'"text"', b"{", b"[]",
@@ -72,7 +73,7 @@ async def garbage(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def gigantic(soak: Soak, client: Client, rng: random.Random) -> None:
-    """Lines that are too long."""
+    """Sends lines that are too long."""
     client.is_prompt = False
     for _ in range(rng.randint(1, 3)):
         client.ledger.refusals_due += 1
@@ -82,7 +83,7 @@ async def gigantic(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def duplicate_ids(soak: Soak, client: Client, rng: random.Random) -> None:
-    """The id of a call in flight: the new call is refused without ending the old one."""
+    """Reuses the id of a call in flight: the new call is refused without ending the old one."""
     call, message = client.prepare("soak.wait", {}, may=WORKER, timeout=60_000)
     client.send(message)
     await client.call("Echo", {})
@@ -95,7 +96,7 @@ async def duplicate_ids(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def flood(soak: Soak, client: Client, rng: random.Random) -> None:
-    """More calls at once than there may be: those that are too many are `busy`, and every one ends."""
+    """Makes more calls at once than allowed: the excess calls are `busy`, and every call ends."""
     client.is_prompt = False
     calls = [client.start("soak.wait", {}, may=WORKER, timeout=60_000)
              for _ in range(CALLS + rng.randint(1, 1000))]
@@ -144,7 +145,7 @@ async def dies(soak: Soak, client: Client, rng: random.Random) -> None:
 
 
 async def watches_traffic(soak: Soak, client: Client, rng: random.Random) -> None:
-    """An operator who watches everything and reads slowly."""
+    """Monitors all messages as an operator, and reads slowly."""
     answer = await client.call("bridge.monitor", {"payloadBytes": rng.choice((1, 1024))})
     for _ in range(rng.randint(1, 10)):
         if soak.over or client.ended or answer is None:
@@ -156,13 +157,13 @@ async def watches_traffic(soak: Soak, client: Client, rng: random.Random) -> Non
 
 
 async def killed(soak: Soak, client: Client, rng: random.Random) -> None:
-    """A process that is killed in mid-call; victim.py. The client here is not needed."""
+    """Starts a process that is killed during calls; see victim.py. The client of this function is not used."""
     client.leave()
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(Path(__file__).with_name("victim.py")), soak.socket, str(rng.getrandbits(30)),
         stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
-    await process.stdout.readline()  # It has calls in flight.
+    await process.stdout.readline()  # The process has calls in flight.
     await soak.pause(rng.random() * 0.2)
     if process.returncode is None:
         process.kill()

@@ -1,8 +1,8 @@
-"""Whether the daemon loses memory with what it lives through: the same cycles, once and five times, under valgrind.
+"""Checks that the daemon does not leak memory: the same cycles, once and five times, under valgrind.
 
 leaks.py [--cycles 10]: a cycle connects, calls everything in every dialect, crashes and reloads a worker, reloads the
-configuration, sends garbage, and leaves with calls in flight. What valgrind counts when the daemon has stopped may not
-grow with the number of cycles: neither what is lost nor what is still reachable.
+configuration, sends invalid bytes, and disconnects with calls in flight. The memory that valgrind counts after the end
+of the daemon must not grow with the number of cycles: neither lost nor reachable memory.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ from soak import Soak
 TIMES = 5
 
 SUPPRESSIONS = Path(__file__).with_name("leaks.suppressions")
-"""What others keep, within bounds, and why."""
+"""The memory that libraries keep within bounds, with the reasons."""
 
 MOST_BYTES_A_CYCLE = 64
-"""Of growth: less than any object that a connection, a call or a plugin's process has, so that none of those can be
-lost in each cycle, and more than what tables that double their room may differ by."""
+"""The maximum growth: less than any object of a connection, a call or a plugin's process, so that none of those can be
+lost in each cycle. It is more than the differences of tables that double their size."""
 
 LOOKED_FOR = ("definitely lost", "indirectly lost", "possibly lost", "still reachable")
 
 GROUPS = {"lost": ("definitely lost", "indirectly lost"), "held": ("possibly lost", "still reachable")}
-"""What may not grow. To what Swift holds there are often only pointers into its middle, or none but those of a table that
-was just moved: whether that is possibly lost or still reachable changes from run to run."""
+"""The sums that must not grow. Objects of Swift often have only pointers into their middle, or are only in a table that
+was just moved: whether they count as possibly lost or still reachable differs from run to run."""
 
 MOST_SHOWN = 12
-"""Places that made more of what was counted."""
+"""The number of allocation sites that are shown."""
 
 FRAMES = 10
-"""Frames of the stack that distinguish places."""
+"""The number of stack frames that identify an allocation site."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """What valgrind counted of one kind."""
+    """The memory that valgrind counted as one kind."""
 
     size: int
     blocks: int
 
 
 def read_summary(text: str) -> dict[str, Count]:
-    """The counts of valgrind's leak summary."""
+    """Returns the counts of valgrind's leak summary."""
     found = {}
     for kind in LOOKED_FOR:
         line = re.search(kind + r": ([\d,]+) bytes in ([\d,]+) blocks", text)
@@ -69,7 +69,7 @@ def read_summary(text: str) -> dict[str, Count]:
 
 
 def read_places(text: str) -> dict[tuple[str, ...], Count]:
-    """What each place of the program has made of what is counted: the innermost functions on the stack, and how much."""
+    """Returns the counted memory of each allocation site, identified by the innermost functions on the stack."""
     places: dict[tuple[str, ...], Count] = {}
     for paragraph in re.split(r"\n==\d+== \n", text):
         record = re.search(r"== ([\d,]+) (?:\([^)]*\) )?bytes in ([\d,]+) blocks are .* in loss record", paragraph)
@@ -83,7 +83,7 @@ def read_places(text: str) -> dict[tuple[str, ...], Count]:
 
 
 class Cycles:
-    """What a daemon lives through, again and again."""
+    """The cycles of actions on a daemon."""
 
     def __init__(self, soak: Soak) -> None:
         self.soak = soak
@@ -99,7 +99,7 @@ class Cycles:
         await self.operates(number)
 
     async def calls(self, number: int) -> None:
-        """Every dialect, every plugin."""
+        """Makes calls in every dialect, to every plugin."""
         client = await self.connect("calls")
         for dialect in ALL_DIALECTS:
             for task, options in (("Echo", {"hello": "world"}), ("soak.work", {"steps": 3}), ("soak.echo", {"a": 1}),
@@ -148,7 +148,7 @@ class Cycles:
         await client.finish()
 
     async def dies(self) -> None:
-        """Leaves with calls in flight."""
+        """Disconnects with calls in flight."""
         client = await self.connect("dies")
         for task in ("soak.wait", "Echo", "offer", "pooled.wait", "persistence.query"):
             client.start(task, {"table": "cycles"}, may=OFFER)
@@ -156,7 +156,7 @@ class Cycles:
         client.leave()
 
     async def offers(self) -> None:
-        """A client that provides a task, and goes with a call in hand."""
+        """Provides a task, and disconnects with an open call."""
         provider, caller = await self.connect("provides"), await self.connect("calls the provider")
         offer = Offer(provider, self.soak.random("offers"))
         await provider.call("bridge.register", {"tasks": ["offer"]})
@@ -165,14 +165,14 @@ class Cycles:
         lost = caller.start("offer", {"act": "never", "value": 1}, must={"provider.closed"})
         lost.waiter = asyncio.get_running_loop().create_future()
         waits = asyncio.ensure_future(offer.waits.wait())
-        # The call ends only where it went wrong; its ledger then shows how.
+        # The call ends only in an error case; its ledger then shows how.
         await asyncio.wait({waits, lost.waiter}, return_when=asyncio.FIRST_COMPLETED)
         waits.cancel()
         provider.leave()
         await caller.finish()
 
     async def operates(self, number: int) -> None:
-        """Crashes, and reloads."""
+        """Crashes and reloads plugins."""
         client = await self.connect("the operator")
         how = ("exit", "signal", "garbage")[number % 3]
         await client.call("soak.crash", {"how": how}, must=CRASHES)
@@ -184,7 +184,7 @@ class Cycles:
 
 
 def without_debug_information(products: Path, folder: Path) -> Path:
-    """A copy of the daemon and its plugins. Valgrind before 3.20 gives up where it meets what Swift writes there."""
+    """Copies the daemon and its plugins without debug information. Valgrind before 3.20 fails on that of Swift."""
     copies = folder / "products"
     copies.mkdir()
     for file in [products / "trestled", products / "trestle-plugin-host", *products.glob("*.so")]:
@@ -194,15 +194,15 @@ def without_debug_information(products: Path, folder: Path) -> Path:
 
 
 async def measure(products: Path, cycles: int) -> tuple[dict[str, Count], str]:
-    """What valgrind counts after so many cycles, and all that it says."""
+    """Returns the counts of valgrind after that number of cycles, and its whole output."""
     folder = Path(tempfile.mkdtemp(prefix="trestle-leaks-"))
     log = folder / "valgrind"
     promises = Promises()
-    # Without looking for values that were never set it is twice as fast.
+    # Without the search for uninitialised values it is twice as fast.
     under = ("valgrind", f"--suppressions={SUPPRESSIONS}", "--undef-value-errors=no", "--leak-check=full", "--show-leak-kinds=all",
              f"--num-callers={FRAMES}", f"--log-file={log}")
     daemon = Daemon(without_debug_information(products, folder), folder, promises, under)
-    # To hash a password takes longer under valgrind than a launch may.
+    # Hashing a password takes longer under valgrind than the launch timeout.
     daemon.settings = 'plugins.disabled = ["login"]\n'
     # Everything else takes many times as long, too.
     soak = Soak(daemon, promises, seed=1, grace=1800)
@@ -227,7 +227,7 @@ def total(found: dict[str, Count], kinds: tuple[str, ...]) -> int:
 
 
 def compare(once: dict[str, Count], often: dict[str, Count], more_cycles: int) -> bool:
-    """Shows both, and says whether nothing grows."""
+    """Prints both, and returns whether no count grows."""
     print("| | 1 × | " + f"{TIMES} × | bytes for each further cycle |\n| --- | --- | --- | --- |")
     for kind in LOOKED_FOR:
         growth = (often[kind].size - once[kind].size) / more_cycles
@@ -243,7 +243,7 @@ def compare(once: dict[str, Count], often: dict[str, Count], more_cycles: int) -
 
 
 def show_growth(once: dict[tuple[str, ...], Count], often: dict[tuple[str, ...], Count]) -> None:
-    """The places that made most of what is more, with the functions that led there."""
+    """Prints the allocation sites with the largest growth, with their stacks."""
     nothing = Count(0, 0)
     more = {place: count.size - once.get(place, nothing).size for place, count in often.items()}
     for place in sorted(more, key=lambda place: -more[place])[:MOST_SHOWN]:

@@ -1,4 +1,4 @@
-"""The calls of one connection, and what came for them: every call ends once, and nothing ends that was not called."""
+"""The calls of one connection, and their callbacks: every call ends once, and every callback belongs to a call."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any, Callable, Literal, Optional
 from dialects import NATIVE, Incoming, id_in
 
 End = Literal["lost", "drained", "finished", "closed", "left", "alone"]
-"""How a connection ended. The daemon was killed, or was asked to stop; the client had shut down its side, had itself
-closed by a task, or closed by itself; or the daemon closed without a reason."""
+"""How a connection ended. lost: the daemon was killed. drained: it was asked to stop. finished: the client had shut
+down its side. closed: the client requested it by a task. left: the client closed it. alone: the daemon closed it
+without a reason."""
 
 
 @dataclass(eq=False)
@@ -22,20 +23,20 @@ class Call:
     dialect: str
     deadline: float
     may: frozenset[str] = frozenset()
-    """Codes of errors with which it may end."""
+    """The error codes with which it may end."""
     must: frozenset[str] = frozenset()
-    """Where there are any: it must end with one of them."""
+    """If not empty: it must end with one of these codes."""
     check: Optional[Callable[[Any], bool]] = None
-    """Whether a result is right."""
+    """Whether a result is correct."""
     wants_progress: bool = False
     next_sequence: int = 0
     cancelled: bool = False
     waiter: Optional[asyncio.Future[Optional[Incoming]]] = None
-    """Whoever waits for its end; None is its end where the connection ended first."""
+    """A future for its end; None if the connection ended first."""
 
 
 class Ledger:
-    """What is owed to one client. It knows no socket, so that what it finds can be shown without one."""
+    """The calls and callbacks of one client. It uses no socket, so it can be tested without one."""
 
     def __init__(self, broke: Callable[[str], None]) -> None:
         self.broke = broke
@@ -59,7 +60,7 @@ class Ledger:
         self.open[call.number] = call
 
     def callback(self, message: Incoming) -> Optional[Call]:
-        """The call that this ends; None where it ends none."""
+        """Returns the call that the message ends; None if it ends none."""
         if message.id is None and message.failed:
             self.refused(message)
             return None
@@ -67,7 +68,7 @@ class Ledger:
         if call is None:
             number = int(message.id) if str(message.id).isdigit() else 0
             if number in self.duplicated and message.failed and self.refusals < self.refusals_due:
-                # The first call of this id had ended by then, and the second was good enough to be answered.
+                # The first call with this id had ended by then, so the second one was valid and was answered.
                 self.refused(message)
                 return None
             known = 0 < number <= self.number
@@ -95,7 +96,7 @@ class Ledger:
             call.next_sequence = message.sequence + 1
 
     def _find(self, message: Incoming) -> Optional[Call]:
-        """By the id as it was written, in the dialect in which it was called."""
+        """Finds a call by its id, which must have the form of the call's dialect."""
         try:
             call = self.open.get(int(message.id))
         except (TypeError, ValueError):
@@ -108,16 +109,16 @@ class Ledger:
         return call
 
     def overdue(self, now: float, grace: float) -> None:
-        """Finds calls that have had no callback though their deadline is long past."""
+        """Finds calls without a callback long after their deadline."""
         for call in [call for call in self.open.values() if now > call.deadline + grace]:
             self.broke(f"no callback for {call.number} ({call.task}), {now - call.deadline:.1f} s after its deadline")
             self.give_up(call)
 
     def ended(self, end: End, prompt: bool = True) -> int:
-        """The connection is gone: says how many callbacks it still owed, and finds those that it ought to have sent.
+        """Handles the end of the connection: returns the number of missing callbacks, and reports those that were due.
 
-        A daemon that stops answers every call that it has read. What it has not read are the last ones of what was
-        sent, so that none of those after it has an answer: for a client that reads promptly, others may be cut off.
+        A daemon that stops answers every call that it has read. The calls that it has not read are the last ones sent,
+        so no later call has an answer. This holds for a client that reads promptly; for others, answers may be cut off.
         """
         owed = list(self.open.values())
         if end in ("finished", "alone") and owed:

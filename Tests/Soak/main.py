@@ -1,7 +1,7 @@
-"""The soak: mixed clients against a real daemon, for as long as one likes, while everything goes wrong around them.
+"""The soak: various clients against a real daemon, for any time, while crashes, reloads and restarts happen.
 
-main.py [--time 10m] [--seed N]: exits with 1 where a promise was broken, and shows what led to it. docs/reliability.md
-says what is promised and what was measured.
+main.py [--time 10m] [--seed N]: exits with 1 if a promise was broken, and prints the messages before it.
+docs/reliability.md lists the promises and the measured results.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
 
 
 async def run(settings: argparse.Namespace, folder: Path) -> bool:
-    """Whether every promise was kept."""
+    """Runs the soak; returns whether every promise was kept."""
     promises = Promises()
     seed = settings.seed if settings.seed is not None else random.SystemRandom().randrange(1 << 32)
     daemon = Daemon(settings.products.resolve(), folder, promises)
@@ -79,7 +79,7 @@ async def run(settings: argparse.Namespace, folder: Path) -> bool:
 
 async def show(progress: report.Progress) -> None:
     while True:
-        await asyncio.sleep(0.5)  # A display for people.
+        await asyncio.sleep(0.5)  # Only the interval of the display.
         progress.show()
 
 

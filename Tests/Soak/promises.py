@@ -1,4 +1,4 @@
-"""What was promised and is counted: totals of a run, and the promises that were broken, each with what led to it."""
+"""The counts of a run, and the broken promises, each with the messages before it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Iterable
 
 LIMIT_SECONDS = 300.0
-"""Of every wait for something that comes for certain. Only what hangs takes so long, on any machine."""
+"""The limit of every wait for an event that must happen. Only a hanging program takes so long, on any machine."""
 
 MOST_SHOWN = 20
-"""Broken promises that are kept with all that led to them. More are counted: the first few show the cause."""
+"""The maximum of broken promises that are kept with their messages. Further ones are only counted: the first few show
+the cause."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Broken:
 
 @dataclass
 class Promises:
-    """The counts of one run, and what was broken."""
+    """The counts of one run, and the broken promises."""
 
     count: Counter[str] = field(default_factory=Counter)
     broken: list[Broken] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Well-behaved clients that provide tasks, publish and listen, and log in."""
+"""Well-behaved clients that provide tasks, publish and subscribe, and log in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soak import Soak
 
 
 async def provider(soak: Soak, name: str) -> None:
-    """Provides `offer`, and goes now and then: in order, or with calls in hand."""
+    """Provides `offer`, and disconnects now and then: in order, or with open calls."""
     rng = soak.random(name)
     while not soak.over:
         client = await soak.connect(name)
@@ -30,7 +30,7 @@ class Offer:
         self.seen: set[Any] = set()
         self.waiting: set[Any] = set()
         self.waits = asyncio.Event()
-        """Set from the first call on that is not answered."""
+        """Set once there is a call that is not answered."""
         client.on_call = self.called
         client.on_cancel = self.cancelled
 
@@ -63,7 +63,7 @@ class Offer:
         elif act == "fail":
             self.client.send({"callbackId": number, "error": {"code": "offer.failed", "message": "As asked."}})
         elif act == "nonsense":
-            # Counts as the callback of a provider that makes no sense, and gets no error.
+            # The daemon treats it as the invalid callback of a provider, and sends no error.
             self.client.send({"callbackId": number, "error": {"code": 7}})
         elif act == "never":
             self.waiting.add(number)
@@ -80,7 +80,7 @@ class Offer:
 
 
 class Listener:
-    """Counts the events of a publisher: each once, in order, or reported as dropped."""
+    """Counts the events of a publisher: each must arrive once, in order, or be reported as dropped."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -101,7 +101,7 @@ class Listener:
 
 
 async def events(soak: Soak, name: str) -> None:
-    """A publisher and its listener, which reads slowly at times."""
+    """A publisher and its subscriber, which sometimes reads slowly."""
     rng = soak.random(name)
     topics = 0
     while not soak.over:
@@ -139,7 +139,7 @@ async def publish(soak: Soak, rng: random.Random, topic: str, listener: Listener
 
 
 async def came(soak: Soak, listener: Listener, published: int, mouth: Client) -> None:
-    """Waits until everything that was published has come."""
+    """Waits until all published events have arrived."""
     if mouth.ended:
         return
     if not await listener.client.until(lambda: listener.received + listener.dropped >= published, soak.grace):
@@ -168,7 +168,7 @@ async def add_users(client: Client) -> None:
 
 
 async def logins(soak: Soak, name: str) -> None:
-    """Logs in by password and by token, asks who it is, and logs out."""
+    """Logs in by password and by token, requests the user, and logs out."""
     rng = soak.random(name)
     while not soak.over:
         client = await soak.connect(name)

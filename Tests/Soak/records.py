@@ -1,4 +1,4 @@
-"""Records: what was acknowledged, what is unsure, and whether the store has it."""
+"""Records: the acknowledged and the unsure writes, compared with the store."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ GROUP_KEYS = 5
 
 @dataclass
 class Table:
-    """What a writer knows of its table, which nobody else writes."""
+    """The state of a table as its only writer expects it."""
 
     name: str
     records: dict[str, Optional[int]] = field(default_factory=dict)
     """The last acknowledged value by key; None: deleted."""
     unsure: dict[str, set[Optional[int]]] = field(default_factory=dict)
-    """Of keys whose last write has an unknown end: the values that they may have."""
+    """The possible values of keys whose last write has an unknown result."""
     groups: dict[str, int] = field(default_factory=dict)
-    """The last acknowledged value of keys that are only ever written together."""
+    """The last acknowledged value of keys that are only written together."""
     unsure_groups: dict[str, set[int]] = field(default_factory=dict)
     serial: int = 0
 
@@ -40,12 +40,12 @@ class Table:
 
 
 def may_have_begun(answer: Optional[Incoming]) -> bool:
-    """Whether a write without a good end may have had its effect."""
+    """Whether a write that did not succeed may have had its effect."""
     return answer is None or answer.started is True
 
 
 class Writer:
-    """One connection that writes to a table."""
+    """A connection that writes to a table."""
 
     def __init__(self, soak: Soak, client: Client, table: Table, rng: random.Random) -> None:
         self.soak = soak
@@ -60,7 +60,7 @@ class Writer:
                                       may=self.may | set(may), **more)
 
     async def write(self) -> None:
-        """One write of one key."""
+        """Writes one key once."""
         key = f"k{self.rng.randrange(KEYS)}"
         if not await self.settle(key):
             return
@@ -78,7 +78,7 @@ class Writer:
         self.wrote(key, old, new, answer)
 
     def hurry(self) -> dict[str, Any]:
-        """A deadline at times that is hardly enough."""
+        """Sometimes returns a deadline that is hardly enough."""
         return {"timeout": self.rng.randint(1, 5), "may": ("call.timeout",)} if self.rng.random() < 0.03 else {}
 
     def wrote(self, key: str, old: Optional[int], new: Optional[int], answer: Optional[Incoming]) -> None:
@@ -90,7 +90,7 @@ class Writer:
             self.soak.promises.count["writes of unknown end"] += 1
 
     async def settle(self, key: str) -> bool:
-        """Learns what became of a key's last write. False where that cannot be learnt now."""
+        """Determines the result of a key's last write. False if that is not possible now."""
         if key not in self.table.unsure:
             return True
         answer = await self.call("read", {"key": key}, may=("record.not_found",))
@@ -116,7 +116,7 @@ class Writer:
             self.client.broke(f"{self.table.name}/{key} is {value}; {expected} was acknowledged")
 
     async def transact(self) -> None:
-        """Writes all keys of a group, or none: some transactions are to fail at their end."""
+        """Writes all keys of a group, or none: some transactions must fail at their end."""
         group = f"g{self.rng.randrange(GROUPS)}"
         if not await self.settle_group(group):
             return
@@ -151,7 +151,7 @@ class Writer:
         return True
 
     def check_group(self, group: str, found: dict[str, int]) -> int:
-        """The value that all keys of a group have, 0 where there are none."""
+        """Returns the value that all keys of a group have; 0 if there are none."""
         values = {found.get(key, 0) for key in self.table.keys_of(group)}
         allowed = self.table.unsure_groups.get(group, {self.table.groups.get(group, 0)})
         if len(values) != 1:
@@ -161,7 +161,7 @@ class Writer:
         return max(values)
 
     async def values(self) -> Optional[dict[str, int]]:
-        """The whole table; None where it cannot be read now."""
+        """Returns the whole table; None if it cannot be read now."""
         found: dict[str, int] = {}
         cursor: dict[str, Any] = {}
         while True:
@@ -175,7 +175,7 @@ class Writer:
             cursor = {"cursor": answer.body["cursor"]}
 
     async def audit(self) -> bool:
-        """Holds the whole table against what was acknowledged. False where it could not be read."""
+        """Compares the whole table with the acknowledged writes. False if it could not be read."""
         found = await self.values()
         if found is None:
             return False
@@ -194,7 +194,7 @@ class Writer:
 
 
 async def writer(soak: Soak, table: Table) -> None:
-    """Writes, reads, and holds the table against what it knows."""
+    """Writes, reads, and compares the table with the expected state."""
     rng = soak.random(table.name)
     while not soak.over:
         client = await soak.connect(f"the writer of {table.name}")
@@ -211,7 +211,7 @@ async def writer(soak: Soak, table: Table) -> None:
 
 
 async def audit(soak: Soak, tables: list[Table]) -> None:
-    """Holds every table against what was acknowledged, at rest."""
+    """Compares every table with the acknowledged writes, without load."""
     client = await soak.connect_once("the auditor")
     if client is None:
         return soak.promises.broke("the auditor", "no daemon answers")
@@ -225,7 +225,7 @@ async def audit(soak: Soak, tables: list[Table]) -> None:
     await client.call("bridge.subscribe", {"events": ["plugin.started"]})
     for table in tables:
         read, known = False, -1
-        # The plugin's process may just have been ended. Once it is back, there is something to read.
+        # The plugin's process may just have ended. Once it runs again, the table can be read.
         while not read and await client.until(lambda: starts > known, soak.grace):
             known = starts
             read = await Writer(soak, client, table, soak.random("audit")).audit()

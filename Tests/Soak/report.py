@@ -1,4 +1,4 @@
-"""What a run says: a line now and then, and all of it at the end."""
+"""The output of a run: a line now and then, and all results at the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sampler import FIGURES, LifeFigures
 from soak import Soak
 
 PIPE_SECONDS = 15.0
-"""Between two lines where nobody watches."""
+"""The time between two lines if the output is not a terminal."""
 
 
 def clock(seconds: float) -> str:
@@ -26,7 +26,7 @@ def mebibytes(size: float) -> str:
 
 
 class Progress:
-    """One line, over and over, on a terminal; in a pipe a new one every some seconds."""
+    """One line that is overwritten, on a terminal; in a pipe a new line every few seconds."""
 
     def __init__(self, soak: Soak, rounds: Rounds, output: TextIO = sys.stdout) -> None:
         self.soak = soak
@@ -80,7 +80,7 @@ def summary(soak: Soak, rounds: Rounds) -> str:
 
 
 def life_table(lives: list[LifeFigures]) -> list[str]:
-    """A row for each life of the daemon's, in Markdown."""
+    """Returns a row for each life of the daemon, in Markdown."""
     rows = ["| life | plugins | seconds | end | memory at rest: first, last, slope | most memory | descriptors, slope "
             "| threads, slope | children, slope |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for life in lives:
@@ -98,7 +98,7 @@ def life_table(lives: list[LifeFigures]) -> list[str]:
 
 
 def write_samples(path: Path, rounds: Rounds) -> None:
-    """Every sample, for whoever wants to draw them."""
+    """Writes every sample to a file, for diagrams."""
     with path.open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["life", "seconds", "at rest", *FIGURES])
@@ -116,12 +116,12 @@ def rate(life: LifeFigures, figure: str) -> str:
 
 
 def broken(soak: Soak) -> str:
-    """Each broken promise, and what the daemon said last."""
+    """Returns each broken promise, and the end of the daemon's log."""
     if not soak.promises.broken:
         return ""
     shown: list[str] = []
     for entry in soak.promises.broken:
-        # What led to several of one client's is shown once.
+        # The messages of a client are shown only once, for its first broken promise.
         again = any(line.startswith(f"BROKEN {entry.place}, {entry.who}:") for line in shown)
         shown.append(str(dataclasses.replace(entry, trace=()) if again else entry))
     more = soak.promises.broken_count - len(shown)

@@ -1,4 +1,4 @@
-"""Rounds: load with all that befalls the daemon, then rest, in which what is left is counted and measured."""
+"""Rounds: load and disturbances for the daemon, then rest, in which remaining objects are counted and measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from watchers import Feed, watcher
 
 @dataclass(frozen=True)
 class Plan:
-    """How long everything lasts, by the run's length."""
+    """The durations of all parts, derived from the length of the run."""
 
     seconds: float
 
@@ -32,11 +32,11 @@ class Plan:
 
     @property
     def rest(self) -> float:
-        """The daemon gives memory back for two seconds after much was sent; short runs do not wait for that."""
+        """The daemon releases memory for two seconds after it sent many bytes; short runs do not wait for that."""
         return 2.5 if self.round >= 10 else 0.1
 
     def restarts(self) -> Iterator[float]:
-        """When the daemon is restarted: one long life, for its slopes, and then short ones."""
+        """The times of the daemon's restarts: one long life, for its slopes, and then short ones."""
         at = 0.0
         while True:
             at += min(self.seconds / 2, 7200)
@@ -66,7 +66,7 @@ class Rounds:
         return time.monotonic() - self._began
 
     async def run(self) -> None:
-        """All rounds, until the time is over or a promise was broken."""
+        """Runs all rounds, until the time is over or a promise was broken."""
         await self._start()
         background = [asyncio.ensure_future(self.soak.watch_over()), asyncio.ensure_future(self._sample())]
         try:
@@ -124,7 +124,7 @@ class Rounds:
         self._place()
 
     async def _restart_if_due(self) -> None:
-        """Ends the daemon somewhere in the round, if it is time, and starts another one."""
+        """Ends the daemon at a random time in the round, if a restart is due, and starts another one."""
         if self.elapsed + self.plan.round < self._next_restart:
             return
         self._next_restart = next(self._restarts)
@@ -151,7 +151,7 @@ class Rounds:
     # Rest
 
     async def _rest(self) -> None:
-        """Nobody is connected but who asks: nothing of the others may be left."""
+        """Checks the status while no other client is connected: no object of other clients may remain."""
         soak = self.soak
         if soak.promises.broken_count:
             return
@@ -186,7 +186,8 @@ class Rounds:
             left = self._left(status.body)
             if status.body["sessions"] > 1:
                 await client.until(lambda: closed > known, end - time.monotonic())
-            # All else that is left goes within the next turns of the daemon's loop, and each call waits for one.
+            # All other remaining objects are removed within the next turns of the daemon's loop, and each call waits
+            # for one.
         if left:
             client.broke(f"at rest there are still {left}")
         elif status is not None and not client.ended:
@@ -196,23 +197,23 @@ class Rounds:
 
     @staticmethod
     def _left(status: dict[str, Any]) -> str:
-        """What the daemon has besides the one who asks for its status."""
+        """Returns the objects that the daemon has apart from the client that requests the status."""
         alone = {"sessions": 1, "callsInFlight": 1, "waitingCalls": 0, "queuedBytes": 0, "queuedEvents": 0,
                  "monitors": 0}
         found = [f"{status[name]} {name}" for name, number in alone.items() if status[name] != number]
-        # Of a process that has just been ended, somebody may still be about to hear.
+        # The daemon may not have waited yet for a process that has just ended.
         zombies = [pid for pid in children(status["pid"]) if is_zombie(pid)]
         return ", ".join(found + [f"the ended process {pid}" for pid in zombies])
 
     def _check_turns(self, turns: dict[str, Any]) -> None:
-        """No turn of the loop kept everybody waiting. The daemon of a debug build is slow by itself."""
+        """Checks that no turn of the loop was too long. The daemon of a debug build is slow by itself."""
         if turns["count"] and "debug" not in self.soak.daemon.products.parts:
             self.soak.promises.broke(
                 "the daemon", f"{turns['count']} turns of its loop took more than 20 ms of CPU time: {turns['steps']}",
                 self.soak.daemon.log_lines())
 
     async def _last_audit(self) -> None:
-        """What was acknowledged is there after a kill, too."""
+        """Checks that acknowledged writes exist after a kill, too."""
         self.soak.promises.place = "the last audit"
         await self.soak.daemon.kill()
         self.lives[-1].end = "SIGKILL"

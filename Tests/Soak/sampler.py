@@ -1,4 +1,4 @@
-"""What the daemon needs of the machine, and whether that grows."""
+"""The daemon's use of the machine, and whether it grows."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ WARM_UP = 0.2
 """The part of a life that a slope leaves out: caches fill, threads start."""
 
 FEWEST = 5
-"""Samples that a slope needs."""
+"""The minimum number of samples for a slope."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the daemon's process has at one moment."""
+    """The figures of the daemon's process at one moment."""
 
     seconds: float
     """Since its start."""
     anonymous: int
-    """Bytes of memory of its own."""
+    """The anonymous memory in bytes."""
     descriptors: int
     threads: int
     children: int
     at_rest: bool
-    """No client but the one that asks."""
+    """Whether only the client that requests the status is connected."""
 
 
 def take(pid: int, began: float, at_rest: bool) -> Optional[Sample]:
-    """None where the process has ended."""
+    """Takes a sample; returns None if the process has ended."""
     process = Path(f"/proc/{pid}")
     try:
         rollup = (process / "smaps_rollup").read_text()
@@ -44,7 +44,7 @@ def take(pid: int, began: float, at_rest: bool) -> Optional[Sample]:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> Optional[float]:
-    """By least squares, per hour of points in seconds; None where there are too few."""
+    """Returns the slope by least squares, per hour, of points in seconds; None if there are too few."""
     if len(points) < FEWEST:
         return None
     mean_x = sum(x for x, _ in points) / len(points)
@@ -58,7 +58,7 @@ FIGURES = ("anonymous", "descriptors", "threads", "children")
 
 @dataclass
 class LifeFigures:
-    """The samples of one life of the daemon's."""
+    """The samples of one life of the daemon."""
 
     number: int
     isolated: bool
@@ -69,7 +69,7 @@ class LifeFigures:
         return [sample for sample in self.samples if sample.at_rest]
 
     def slope(self, figure: str) -> Optional[float]:
-        """How fast a figure grows from rest to rest, after the warm-up."""
+        """Returns the growth of a figure from rest to rest, after the warm-up."""
         resting = self.at_rest()
         if not resting:
             return None

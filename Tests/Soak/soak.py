@@ -1,4 +1,4 @@
-"""What the parts of a run share: the daemon, the clients, the counts, the round."""
+"""The common state of a run: the daemon, the clients, the counts, the round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ledger import End, Ledger
 from promises import Promises
 
 WORKERS = ("frail", "pooled", "soak")
-"""Plugins of the soak's own, each in a process of its own, which is crashed."""
+"""The soak's own plugins, each in a process of its own, which are crashed."""
 
 
 class Soak:
@@ -25,9 +25,9 @@ class Soak:
         self.promises = promises
         self.seed = seed
         self.grace = grace
-        """Seconds that a callback may be later than its call's deadline, on a machine that does much else."""
+        """The seconds by which a callback may be later than its call's deadline, on a loaded machine."""
         self.socket = socket or daemon.socket
-        """Where clients connect: the daemon's, or that of a stand-in."""
+        """The socket to which clients connect: the daemon's, or that of a stand-in."""
         self.clients: set[Client] = set()
         self.round = 0
         self.round_ends = 0.0
@@ -38,11 +38,11 @@ class Soak:
 
     @property
     def over(self) -> bool:
-        """Whether no more work is to be begun in this round."""
+        """Whether no more work may begin in this round."""
         return time.monotonic() > self.round_ends or self.promises.broken_count > 0
 
     def random(self, name: str) -> random.Random:
-        """Choices that depend upon nothing but the seed, the round and whose they are."""
+        """Returns a generator that depends only on the seed, the round and the name."""
         return random.Random(f"{self.seed}/{self.round}/{name}")
 
     def may_crash(self, plugin: str) -> bool:
@@ -51,7 +51,7 @@ class Soak:
         return plugin in WORKERS or plugin in SHIPPED and life is not None and life.isolated
 
     async def connect(self, name: str) -> Optional[Client]:
-        """A client, as soon as there is a daemon; None where the round was over first."""
+        """Connects as soon as a daemon runs; returns None if the round was over first."""
         while not self.over:
             client = await self.connect_once(name)
             if client is not None:
@@ -63,7 +63,7 @@ class Soak:
         return None
 
     async def pause(self, seconds: float) -> None:
-        """Spreads the load over the round. Nothing is waited for: the time itself is what is wanted."""
+        """Spreads the load over the round. It waits for no event, only for the time itself."""
         await asyncio.sleep(seconds)
 
     async def connect_once(self, name: str) -> Optional[Client]:
@@ -75,7 +75,7 @@ class Soak:
         return client
 
     def book(self, ledger: Ledger, end: End, owed: int) -> None:
-        """Counts what a client called and got."""
+        """Adds the counts of a client to the totals."""
         count = self.promises.count
         count["connections"] += 1
         count["calls"] += ledger.calls
@@ -84,7 +84,7 @@ class Soak:
         count[f"owed at the end ({end})"] += owed
 
     def totals(self) -> tuple[int, int]:
-        """Calls and callbacks so far, with those of clients that live."""
+        """Returns the calls and callbacks so far, with those of connected clients."""
         calls, callbacks = self.promises.count["calls"], self.promises.count["callbacks"]
         for client in self.clients:
             calls += client.ledger.calls
@@ -92,7 +92,8 @@ class Soak:
         return calls, callbacks
 
     async def watch_over(self) -> None:
-        """Finds calls without callbacks, until it is cancelled. Deadlines pass by the clock, so it looks at that."""
+        """Finds calls without callbacks, until it is cancelled. It checks periodically, because deadlines depend on the
+        clock."""
         while True:
             await asyncio.sleep(0.5)
             now = time.monotonic()

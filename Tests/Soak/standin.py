@@ -1,4 +1,4 @@
-"""A bridge that breaks a promise once in so many lines, between the clients and the daemon: what the soak must find."""
+"""A proxy between the clients and the daemon that breaks a promise in one of many lines, which the soak must find."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINE_BYTES = 8 << 20
 
 
 class StandIn:
-    """Passes lines on in both directions, but for one in `every`, to which it does something."""
+    """Passes lines on in both directions, and applies a fault to one in `every`."""
 
     def __init__(self, path: str, daemon: str, fault: str, every: int) -> None:
         self.path = path
@@ -20,15 +20,16 @@ class StandIn:
         self.every = every
         self.lines = 0
         self.done = 0
-        """How often it broke a promise."""
+        """The number of promises that it broke."""
         down, up = FAULTS[fault]
         self._down, self._up = down, up
         self._server: Optional[asyncio.Server] = None
         self._hang_ups = select.epoll()
-        """Descriptors of clients' sockets. It is readable itself when one of these was closed at the other end."""
+        """The descriptors of clients' sockets. The epoll set is readable if one of these was closed at the other
+        end."""
         self._together: dict[int, asyncio.WriteTransport] = {}
-        """By such a descriptor: the connection to the daemon that goes with the client's."""
-        # Of streams that wait for each other, the loop itself keeps hold of none.
+        """The connection to the daemon, by the descriptor of the client's connection."""
+        # The loop itself keeps no reference to streams that wait for each other.
         self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -43,7 +44,8 @@ class StandIn:
             os.remove(self.path)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A descriptor of its own: the transport may close the other at any time, and the next client's has its number.
+        # A duplicated descriptor: the transport may close its own at any time, and the next client may get the same
+        # number.
         client = os.dup(writer.get_extra_info("socket").fileno())
         connection = asyncio.ensure_future(self._connected(reader, writer, client))
         self._connections.add(connection)
@@ -65,7 +67,8 @@ class StandIn:
         writer.close()
 
     def _hung_up(self) -> None:
-        """A client that has closed altogether looks as one that has shut down its side; the daemon is to see which."""
+        """Passes on the end of a client. A closed connection looks like a half-closed one; the daemon must see the
+        difference."""
         for client, _ in self._hang_ups.poll(0):
             self._together[client].abort()
             self._forget(client)
@@ -76,7 +79,7 @@ class StandIn:
             os.close(client)
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, fault: Optional[Fault]) -> None:
-        """Until the end of what comes, and then says so to the other side."""
+        """Passes lines on until the end of the input, and then ends the output."""
         try:
             while line := await reader.readline():
                 if fault is not None:
@@ -100,7 +103,7 @@ class StandIn:
 
 
 Fault = Callable[[bytes], Optional[bytes]]
-"""What becomes of a line; None: this fault does not concern it."""
+"""Changes a line; returns None if the fault does not apply to it."""
 
 
 def _is_callback(line: bytes) -> bool:
@@ -116,12 +119,12 @@ def double(line: bytes) -> Optional[bytes]:
 
 
 def rename(line: bytes) -> Optional[bytes]:
-    """Another id, which nobody has."""
+    """Changes the id to one without a call."""
     return line.replace(b'{"callbackId":', b'{"callbackId":77777', 1) if _is_callback(line) else None
 
 
 def garble(line: bytes) -> Optional[bytes]:
-    """Another result."""
+    """Changes the result."""
     return line.replace(b'"hello":"', b'"hello":"0', 1) if _is_callback(line) and b'"hello":"' in line else None
 
 
@@ -130,14 +133,14 @@ def lose_event(line: bytes) -> Optional[bytes]:
 
 
 def lose_write(line: bytes) -> Optional[bytes]:
-    """A write that is acknowledged, and happens to another key."""
+    """Redirects a write to another key, so that an acknowledged write is lost."""
     if not line.startswith(b'{"task":"persistence.create"') or b'"key":"k' not in line:
         return None
     return line.replace(b'"key":"k', b'"key":"lost ', 1)
 
 
 def half_transaction(line: bytes) -> Optional[bytes]:
-    """A transaction without its last operation."""
+    """Removes the last operation of a transaction."""
     if not line.startswith(b'{"task":"persistence.transaction"'):
         return None
     message = json.loads(line)
@@ -149,4 +152,4 @@ FAULTS: dict[str, tuple[Optional[Fault], Optional[Fault]]] = {
     "drop": (drop, None), "double": (double, None), "rename": (rename, None), "garble": (garble, None),
     "lose-event": (lose_event, None), "lose-write": (None, lose_write), "half-transaction": (None, half_transaction),
 }
-"""By name: of what the daemon says, and of what clients say."""
+"""By name: the faults of the daemon's lines, and of the clients' lines."""

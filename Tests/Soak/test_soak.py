@@ -1,4 +1,4 @@
-"""The soak notices what it is there to notice: `make test-soak`, or `python3 -m unittest` here."""
+"""Tests that the soak finds broken promises: `make test-soak`, or `python3 -m unittest` here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRODUCTS = Path(os.environ.get("TRESTLE_BIN", FOLDER.parents[1] / ".build/releas
 
 
 class LedgerTests(unittest.TestCase):
-    """One connection's books, without a connection."""
+    """The ledger of one connection, without a connection."""
 
     def setUp(self) -> None:
         self.broken: list[str] = []
@@ -138,13 +138,13 @@ class DialectTests(unittest.TestCase):
 
 
 class RecordTests(unittest.TestCase):
-    """What a table may hold, without a store."""
+    """The allowed states of a table, without a store."""
 
     def setUp(self) -> None:
         self.broken: list[str] = []
         self.writer = Writer.__new__(Writer)
         self.writer.table = Table("t")
-        self.writer.client = self  # type: ignore[assignment]  # Of a client it has all that is needed: `broke`.
+        self.writer.client = self  # The only used member of a client: `broke`.
 
     def broke(self, what: str) -> None:
         self.broken.append(what)
@@ -213,7 +213,7 @@ class LeakTests(unittest.TestCase):
 
 
 class RunTests(unittest.TestCase):
-    """The whole of it, against the daemon, and against stand-ins that break one promise each."""
+    """The whole soak, against the daemon, and against stand-ins that break one promise each."""
 
     def run_soak(self, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""victim.py SOCKET SEED: a client that calls without end, until it is killed."""
+"""victim.py SOCKET SEED: a client that makes calls until it is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that watch a table: the feed has every change, in order, across lost connections too."""
+"""Clients that watch a table: the feed contains every change, in order, also across lost connections."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ KEYS = 30
 
 
 class Feed:
-    """The last change of every key, from the feed. It outlives its connections."""
+    """The last change of every key, from the feed. It is kept across connections."""
 
     def __init__(self, table: str) -> None:
         self.table = table
         self.last = 0
         self.versions: dict[str, int] = {}
         self.missed = False
-        """Events were dropped: what was missed is to be asked for."""
+        """Whether events were dropped: the missed changes must be requested."""
         self.told_until = 0
 
     def hear(self, client: Client, event: Incoming) -> None:
@@ -54,7 +54,7 @@ async def watch(soak: Soak, feed: Feed, eyes: Client, hand: Client, bursts: int,
     for _ in range(bursts):
         if soak.over or eyes.ended or hand.ended:
             return
-        # A process that crashed has forgotten who watches: asking again, since the last version, misses nothing.
+        # A process that crashed has lost its watches. Watching again since the last version misses nothing.
         answer = await eyes.call("persistence.watch", {"table": feed.table, "since": feed.last}, may=may)
         if answer is None or answer.failed:
             continue
@@ -71,10 +71,10 @@ async def watch(soak: Soak, feed: Feed, eyes: Client, hand: Client, bursts: int,
 
 
 async def compare(soak: Soak, feed: Feed, eyes: Client, hand: Client, may: frozenset[str]) -> None:
-    """The feed shows what is in the table."""
+    """Compares the feed with the content of the table."""
     answer = await hand.call("persistence.query", {"table": feed.table, "limit": 1000}, may=may)
     if answer is None or answer.failed or may:
-        return  # In a process that may crash, the watch may be gone by now.
+        return  # In a process that may crash, the watch may no longer exist.
     there = {record["key"]: record["version"] for record in answer.body["records"]}
 
     def wrong() -> Optional[str]:

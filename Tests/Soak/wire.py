@@ -1,4 +1,4 @@
-"""A connection's bytes, as lines."""
+"""The bytes of a connection, as lines."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ RECEIVE_BYTES = 256 * 1024
 
 
 class Wire:
-    """One connection, non-blocking in both directions.
+    """A connection, non-blocking in both directions.
 
-    It reads on where it cannot write any more: what the daemon wrote before it closed is still to be counted, and
-    asyncio's own transports throw that away.
+    It continues to read if it cannot write any more: the bytes that the daemon wrote before it closed still count, and
+    the transports of asyncio discard them.
     """
 
     def __init__(self, path: str, on_line: Callable[[bytes], None], on_end: Callable[[bytes], None]) -> None:
@@ -32,7 +32,7 @@ class Wire:
         self.can_write = False
 
     async def connect(self) -> None:
-        """Raises OSError where no daemon listens."""
+        """Connects; raises OSError if no daemon listens."""
         connection = socket.socket(socket.AF_UNIX)
         connection.setblocking(False)
         try:
@@ -48,14 +48,15 @@ class Wire:
         self.resume()
 
     def _wait_for_room(self, connection: socket.socket) -> None:
-        """Connects to a socket whose queue is full. Only the kernel can wait for room there, on a thread of its own."""
+        """Connects to a socket whose queue is full. Only the kernel can wait for room there, so this runs on a
+        thread."""
         connection.setblocking(True)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(LIMIT_SECONDS), 0))
         connection.connect(self._path)
         connection.setblocking(False)
 
     def pause(self) -> None:
-        """Reads nothing from now on."""
+        """Stops reading."""
         if self._reads and self._socket is not None:
             self._loop.remove_reader(self._socket)
             self._reads = False
@@ -93,7 +94,7 @@ class Wire:
                 pass  # The daemon was faster.
 
     def close(self) -> None:
-        """Closes with whatever is in flight, without a message."""
+        """Closes the connection with calls in flight, without a message."""
         if self._socket is None:
             return
         self.pause()

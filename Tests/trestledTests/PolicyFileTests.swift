@@ -70,7 +70,7 @@ struct PolicyFileTests {
             ("[[rule]]\nallow = [\"call\", \"reach\"]", "reach needs a rule of its own"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"api.example\"", "\"api.example\" is not an origin"),
             ("[[rule]]\nallow = \"reach\"\nnames = \"https://a.example/b\"", "an origin has no path"),
-            ("[[rule]]\nallow = \"reach\"\nnames = \"https://*.example\"", "covers the domains of strangers"),
+            ("[[rule]]\nallow = \"reach\"\nnames = \"https://*.example\"", "covers the domains of other owners"),
         ])
     func refused(text: String, reason: String) throws {
         let file = try file(text)

@@ -1,13 +1,14 @@
-// bare [--bridge WORLD-SCRIPT PAGE-SCRIPT | --daemon SOCKET] URI: pages in WebKitGTK and nothing else, as the measure.
+// bare [--bridge WORLD-SCRIPT PAGE-SCRIPT | --daemon SOCKET] URI: pages in plain WebKitGTK, as the reference.
 //
-// A page has webkit.messageHandlers.bare, whose messages are answered with themselves, .evaluated, whose messages come
-// back as calls of done(TEXT), and the scheme bare:, which answers a POST with its body and else with load.html. With
-// --bridge it has .bare and the scripts of trestle-web, whose calls are answered at once, without a daemon, and
-// .answered, whose messages are calls that are answered in the same way. With --daemon it has .daemon alone, whose
-// messages become calls of Echo by a blocking socket; the reply is the daemon's line.
+// A page has webkit.messageHandlers.bare, whose messages are answered with themselves, and .evaluated, whose messages
+// are returned as calls of done(TEXT). The scheme bare: answers a POST with its body, and other requests with
+// load.html. With --bridge the page has .bare and the scripts of trestle-web, whose calls are answered immediately,
+// without a daemon. It also has .answered, whose messages are calls that are answered in the same way. With --daemon it
+// has only .daemon, whose messages become calls of Echo by a blocking socket; the reply is the daemon's line.
 //
-// Lines of standard input: "open URI" loads it in a new view, "prepare" makes a view that waits in a hidden window,
-// and "load URI" shows that one and loads in it. Each is answered by a line when the load has finished.
+// Lines of standard input: "open URI" loads the URI in a new view, "prepare" creates a view that waits in a hidden
+// window, and "load URI" shows that view and loads the URI in it. Each is answered by a line when the load has
+// finished.
 #include <gio/gunixinputstream.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +35,8 @@ static void on_evaluated(WebKitUserContentManager *manager, JSCValue *value, gpo
     g_free(json);
 }
 
-// A call: the answer is the call itself, with its options as the result. `prefix` is the length of what stands before
-// it: the letter and the document's id that the porter puts there, or nothing.
+// Handles a call: the answer is the call itself, with its options as the result. `prefix` is the length of the text
+// before it: the letter and the document's id that the porter adds, or nothing.
 static gboolean on_line(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
                         gpointer prefix) {
     char *text = jsc_value_to_string(value);
@@ -47,7 +48,7 @@ static gboolean on_line(WebKitUserContentManager *manager, JSCValue *value, WebK
         webkit_script_message_reply_return_value(reply, answer);
         g_object_unref(answer);
     } else {
-        // It waits for ever.
+        // The call is never answered.
         webkit_script_message_reply_ref(reply);
     }
     g_free(text);
@@ -70,7 +71,7 @@ static void send_line(const char *line) {
     }
 }
 
-// The next line, without its end. One call is open at a time: nothing follows the line.
+// Receives the next line, without its end. One call is open at a time: no bytes follow the line.
 static void receive_line(GString *line) {
     char piece[1 << 16];
     do {

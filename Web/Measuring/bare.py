@@ -1,4 +1,4 @@
-"""WebKitGTK alone, by the program bare.c."""
+"""Plain WebKitGTK, by the program bare.c."""
 
 import functools
 import shlex
@@ -11,7 +11,7 @@ SCRIPTS = f"{HERE}/../Sources/PageBridge"
 
 @functools.cache
 def program(folder):
-    """The program, compiled once."""
+    """Compiles the program, once; returns its path."""
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "webkitgtk-6.0", "gio-unix-2.0"], check=True, capture_output=True,
         text=True).stdout
@@ -22,7 +22,7 @@ def program(folder):
 
 @functools.cache
 def bridge_scripts(folder):
-    """The scripts of the bridge with the dialect of WebBridge, as files."""
+    """Writes the scripts of the bridge with the dialect of WebBridge to files; returns their paths."""
     paths = []
     for name, blocks in [("porter", []), ("shim", ["Dialects/webBridge.js"])]:
         with open(f"{SCRIPTS}/Scripts/{name}.js") as file:
@@ -37,8 +37,8 @@ def bridge_scripts(folder):
 
 
 class Bare:
-    """Pages in WebKitGTK alone; with the bridge's scripts, whose calls are answered at once; or with the daemon, which
-    is called by a blocking socket."""
+    """Pages in plain WebKitGTK; with the bridge's scripts, whose calls are answered immediately; or with the daemon,
+    which is called by a blocking socket."""
 
     def __init__(self, rig, address, has_bridge=False, has_daemon=False):
         self.rig = rig
@@ -53,7 +53,7 @@ class Bare:
             raise RuntimeError(f"bare has ended:\n{self.rig.last_lines()}")
 
     def ask(self, line):
-        """Gives a command, and waits for its load."""
+        """Sends a command, and waits for its load."""
         self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
         self.await_load()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""bench.py [--rounds 3] [--calls 2000] [--only PART] [--check]: what pages of trestle-web cost, beside WebKitGTK alone.
+"""bench.py [--rounds 3] [--calls 2000] [--only PART] [--check]: the costs of pages in trestle-web and in WebKitGTK.
 
-All programs are started in turn in each round, so that their figures compare on any machine. Calls are microseconds;
-those one after the other are means of 200. --check compares them with the limits: the status is 1 where one is past.
+Each round starts all programs in turn, so that their figures are comparable on any machine. Calls are in microseconds;
+sequential ones are means of 200. --check compares the figures with the limits: the status is 1 if one is exceeded.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Calls of pages: of trestle-web, of WebKitGTK alone, of the bridge's scripts without a daemon, and of Chromium."""
+"""Calls of pages: in trestle-web, in plain WebKitGTK, with the bridge's scripts without a daemon, and in Chromium."""
 
 import time
 
@@ -25,7 +25,7 @@ class Calls:
             self.measure("Chromium, by Python over its debugging pipe", lambda: Chromium(self.rig, self.address))
 
     def measure(self, name, start):
-        """Shows the page by a program, and keeps what the page reports."""
+        """Shows the page with a program, and records the page's report."""
         begin = time.monotonic()
         program = self.program = start()
         report = self.rig.await_report(program.process)
@@ -42,7 +42,7 @@ class Calls:
         return program
 
     def measure_processors(self, name, start):
-        """As `measure`, with the processors' time of daemon and program for calls that come one after the other."""
+        """Like `measure`, with the CPU time of daemon and program for sequential calls."""
         marks = []
         self.rig.server.on_mark = lambda: marks.append(
             [processor_time(self.rig.daemon.pid), processor_time(self.program.process.pid)])

@@ -1,4 +1,4 @@
-"""Chromium with a binding over its debugging pipe: what a page posts comes back as a call of done(TEXT)."""
+"""Chromium with a binding over its debugging pipe: a posted message is returned as a call of done(TEXT)."""
 
 import fcntl
 import json
@@ -9,7 +9,7 @@ import threading
 
 
 def high_pipe():
-    """A pipe whose ends are none of the descriptors that Chromium has."""
+    """Creates a pipe whose ends have other numbers than the descriptors of Chromium."""
     ends = os.pipe()
     try:
         return [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
@@ -30,7 +30,7 @@ class Chromium:
         commands, self.commands = high_pipe()
         self.messages, messages = high_pipe()
         self.rest = b""
-        # It reads from descriptor 3, and writes to 4. Root has no sandbox of its own.
+        # Chromium reads from descriptor 3, and writes to 4. It has no sandbox as root.
         line = f'exec "$0" "$@" 3<&{commands} 4>&{messages}'
         self.process = rig.spawn(
             "bash", "-c", line, self.PROGRAM, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
@@ -65,7 +65,7 @@ class Chromium:
         raise ConnectionError(f"Chromium has ended at {method}")
 
     def read(self):
-        """The messages that come, to the end."""
+        """Yields the messages until the end."""
         while True:
             message, end, rest = self.rest.partition(b"\0")
             if end:
@@ -84,7 +84,7 @@ class Chromium:
                     text = json.dumps(message["params"]["payload"])
                     self.send("Runtime.evaluate", {"expression": f"done({text})"}, self.session)
         except OSError:
-            # It was ended.
+            # Chromium has ended.
             pass
 
     def end(self):

@@ -1,4 +1,4 @@
-"""trestle-web with a profile and an offline package, used by its tasks."""
+"""trestle-web with a profile and an offline package, controlled by its tasks."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from rig import CONTAINER, HERE, PRODUCTS, Bridge
 
 
 REST = 1
-"""Seconds."""
+"""In seconds."""
 
 
 class Container:
@@ -41,7 +41,7 @@ class Container:
         self.views = []
 
     def make_package(self):
-        """Makes the package once; returns the key that signs it."""
+        """Creates the package once; returns the key that signs it."""
         key = f"{self.rig.folder}/key"
         if not os.path.exists(key):
             tool = f"{PRODUCTS}/trestle"
@@ -56,7 +56,7 @@ class Container:
             return file.read().strip()
 
     def open(self, uri):
-        """Opens a page, and returns its number when it has been loaded."""
+        """Opens a page, and returns its number once it is loaded."""
         self.views.append(self.bridge.result("web.open", {"uri": uri, "wait": "finished"})["view"])
         return self.views[-1]
 
@@ -65,10 +65,10 @@ class Container:
         self.bridge.result("web.close", {"view": self.views.pop()})
 
     def await_warm(self, count):
-        """Returns when so many views wait, and have come to rest."""
+        """Returns when that number of views is warm and idle."""
         while self.bridge.result("web.pool")["warm"] != count:
             time.sleep(0.01)
-        # Their processes start meanwhile; nothing reports that they have.
+        # Their processes start meanwhile; no event reports that they have started.
         time.sleep(REST)
 
     def end(self):

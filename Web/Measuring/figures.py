@@ -1,4 +1,4 @@
-"""What was measured in several rounds, as a table, and the limits that it has."""
+"""The measured values of several rounds, as a table, and their limits."""
 
 import statistics
 
@@ -8,11 +8,11 @@ class Figures:
         self.values = {}
 
     def add(self, name, values):
-        """Adds values of a row; rows stand in the order in which they came."""
+        """Adds values to a row; rows keep the order of their first values."""
         self.values.setdefault(name, []).extend(values)
 
     def value(self, name, statistic):
-        """A statistic of a row, such as `min`; None: it was not measured."""
+        """Returns a statistic of a row, such as `min`; None if it was not measured."""
         return statistic(self.values[name]) if self.values.get(name) else None
 
     def table(self):
@@ -25,8 +25,8 @@ class Figures:
 
 
 class Limit:
-    """A bound of a row, or of the difference of two. The smallest values count, which other programs of the machine
-    disturb least, or the medians of rows that are measured in turn."""
+    """A limit of a row, or of the difference of two. It compares the smallest values, which other programs disturb
+    least, or the medians of rows that are measured in turn."""
 
     def __init__(self, name, bound, *, times=1, of=None, plus=0, less=None, statistic=min):
         self.name = name
@@ -38,7 +38,7 @@ class Limit:
         self.statistic = statistic
 
     def finding(self, figures):
-        """The line of the report, and whether the limit holds; None: a row is missing."""
+        """Returns the line of the report, and whether the limit holds; None if a row is missing."""
         row, of, less = (figures.value(name, self.statistic) for name in (self.name, self.of, self.less))
         if row is None or (self.of and of is None) or (self.less and less is None):
             return None
@@ -50,7 +50,7 @@ class Limit:
 
 
 def check(figures, limits):
-    """The report of all limits, and whether they hold."""
+    """Returns the report of all limits, and whether they hold."""
     findings = [finding for limit in limits if (finding := limit.finding(figures))]
     missing = len(limits) - len(findings)
     past = sum(not is_kept for _, is_kept in findings)

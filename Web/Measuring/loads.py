@@ -54,7 +54,7 @@ class Loads:
             container.close_last()
 
     def reload(self, container):
-        """The same page of an origin with the bridge and of one without it, in turn."""
+        """Reloads the same page of an origin with the bridge and of one without it, in turn."""
         views = [(part, container.open(f"{origin}/load.html"))
                  for part, origin in zip(("with the bridge", "without it"), self.rig.server.origins)]
         for _ in range(RELOAD_TURNS):
@@ -64,8 +64,8 @@ class Loads:
             container.close_last()
 
     def reload_view(self, container, part, view):
-        """By the clock, a reload differs from the next by ten times what the bridge adds. The processors' time of the
-        program and of its web processes shows that."""
+        """Reloads a view. The durations of reloads vary by ten times the cost of the bridge. The CPU time of the
+        program and of its web processes shows the cost."""
         processes = [container.pid, *web_processes(container.pid)]
         spent = -sum(map(processor_time, processes))
         for _ in range(RELOADS):
@@ -76,7 +76,7 @@ class Loads:
         self.figures.add(f"trestle-web: processors for a reload of a page {part}, ms", [1000 * spent / RELOADS])
 
     def crash(self):
-        """The only page reports each time that it has been loaded."""
+        """Ends the web process of the only page, which reports each time that it is loaded."""
         container = Container(self.rig, "crash", page="load.html?report")
         self.rig.await_report(container.process)
         for _ in range(CRASHES):

@@ -8,7 +8,7 @@ from rig import memory, web_processes
 
 MORE_VIEWS = 4
 REST = 1
-"""Seconds until what a load needs for a while has been given back."""
+"""The seconds until the temporary memory of a load has been released."""
 
 
 class Memories:
@@ -28,7 +28,7 @@ class Memories:
         container.end()
 
     def measure(self, name, program, open_view):
-        """A program with one view gets more of them."""
+        """Measures a program with one view, and with more of them."""
         def measured():
             time.sleep(REST)
             return memory(program), sum(memory(process) for process in web_processes(program))

@@ -1,4 +1,4 @@
-"""What the soak and the benchmarks run on: a daemon, a server of pages, a screen, and programs that show pages."""
+"""The environment of the soak and the benchmarks: a daemon, a page server, a screen, and programs that show pages."""
 
 import http.server
 import json
@@ -16,11 +16,12 @@ MAIN = os.path.dirname(os.path.dirname(HERE))
 PRODUCTS = os.environ.get("TRESTLE_PRODUCTS", f"{MAIN}/.build/release")
 CONTAINER = os.environ.get("TRESTLE_WEB_PRODUCTS", f"{MAIN}/Web/.build/release") + "/trestle-web"
 LIMIT = 300
-"""Seconds of every wait. Only what hangs takes so long."""
+"""The limit of every wait, in seconds. Only a hanging program takes so long."""
 
 
 class Server:
-    """Serves files of this folder on two origins, keeps what pages post to /report, and calls `on_mark` for /mark."""
+    """Serves files of this folder on two origins, records the reports that pages post to /report, and calls `on_mark`
+    for /mark."""
 
     def __init__(self):
         reports = self.reports = queue.Queue()
@@ -64,7 +65,7 @@ class Bridge:
         self.number = 0
 
     def call(self, task, options=None):
-        """The callback of a call: with `result` or `error`."""
+        """Returns the callback of a call: with `result` or `error`."""
         self.number += 1
         message = {"task": task, "options": options or {}, "callbackId": self.number}
         self.socket.sendall(json.dumps(message).encode() + b"\n")
@@ -75,14 +76,14 @@ class Bridge:
         raise ConnectionError("the daemon is gone")
 
     def await_event(self, name):
-        """Returns when an event has come that this connection has subscribed."""
+        """Waits for an event to which this connection has subscribed."""
         while line := self.lines.readline():
             if json.loads(line).get("event") == name:
                 return
         raise ConnectionError("the daemon is gone")
 
     def result(self, task, options=None):
-        """The result of a call that has one."""
+        """Returns the result of a call that must succeed."""
         answer = self.call(task, options)
         if "result" not in answer:
             raise RuntimeError(f"{task}: {answer['error']}")
@@ -90,7 +91,7 @@ class Bridge:
 
 
 class Rig:
-    """Everything that runs; it ends with the `with`."""
+    """All running programs and servers; they end with the `with` block."""
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp()
@@ -135,13 +136,13 @@ class Rig:
             os.environ["DISPLAY"] = f":{line.readline().strip()}"
 
     def end(self, child):
-        """Ends a program that was started."""
+        """Ends a started program."""
         self.children.remove(child)
         child.terminate()
         child.wait()
 
     def await_report(self, process):
-        """The next thing that a page of a program reports; an error where the program has ended."""
+        """Returns the next report of a program's page; raises an error if the program has ended."""
         for _ in range(LIMIT):
             try:
                 return self.server.reports.get(timeout=1)
@@ -152,10 +153,10 @@ class Rig:
 
     @property
     def environment(self):
-        """The environment of programs that show pages: what they keep and read is in the folder."""
+        """The environment of programs that show pages: their data is in the folder."""
         return {**os.environ, "XDG_DATA_HOME": f"{self.folder}/data", "XDG_CONFIG_HOME": f"{self.folder}/config",
                 "BENCH_PAGE": f"{HERE}/load.html", "GSK_RENDERER": "cairo", "GTK_A11Y": "none",
-                # The last lines are then those that say why.
+                # Without backtraces the last lines of the log contain the error.
                 "SWIFT_BACKTRACE": "enable=no"}
 
     def show(self, program, *arguments, **options):
@@ -164,7 +165,7 @@ class Rig:
 
     @property
     def log(self):
-        """What the program that was started last writes to its standard error."""
+        """The file with the standard error of the program that was started last."""
         return f"{self.folder}/program.log"
 
     def last_lines(self):
@@ -178,7 +179,7 @@ class Rig:
 
 
 def descendants(process):
-    """The processes that a process has started, and those that they have."""
+    """Returns the child processes of a process, and their descendants."""
     found = []
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -190,7 +191,7 @@ def descendants(process):
 
 
 def web_processes(process):
-    """The processes below one that show pages."""
+    """Returns the descendants of a process that show pages."""
     found = []
     for child in descendants(process):
         try:
@@ -203,7 +204,7 @@ def web_processes(process):
 
 
 def is_connected(process):
-    """Whether a web process speaks to its program. WebKitGTK ends the program where one is killed before."""
+    """Whether a web process is connected to its program. WebKitGTK ends the program if one is killed before."""
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
             with open(f"/proc/{process}/task/{thread}/comm") as file:
@@ -215,18 +216,19 @@ def is_connected(process):
 
 
 def processor_time(process):
-    """The seconds that processors have spent on a process."""
-    # The clock of another process, as clock_getcpuclockid() makes its number.
+    """Returns the CPU time of a process in seconds."""
+    # The number of another process's clock, as computed by clock_getcpuclockid().
     return time.clock_gettime((~process << 3) | 2)
 
 
 def stolen_time():
-    """The seconds that the host of a virtual machine has taken from all processors; 0 where it does not say."""
+    """Returns the seconds that the host of a virtual machine has taken from all processors; 0 if it does not report
+    them."""
     with open("/proc/stat") as file:
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(process):
-    """The proportional memory of a process in MiB."""
+    """Returns the proportional memory of a process in MiB."""
     with open(f"/proc/{process}/smaps_rollup") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Pss:")) / 1024

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""soak.py [--time 10m] [--seed N]: pages that call without end, while they are reloaded, navigated, hidden, killed.
+"""soak.py [--time 10m] [--seed N]: pages that call constantly, while they are reloaded, navigated, hidden, killed.
 
-Ends with status 0 where each call had one callback, no callback reached another document, memory and descriptors of the
-container stayed within bounds, and no session of an old document was left. Long turns of the main loop are printed.
+The status is 0 if each call had one callback, no callback reached another document, memory and descriptors of the
+container stayed within limits, and no session of an old document remained. Long turns of the main loop are printed.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import time
 from rig import LIMIT, Bridge, Rig, is_connected, memory, stolen_time, web_processes
 
 MORE_MEGABYTES = 48
-"""What the container may take more at the end than after its first quarter."""
+"""The megabytes by which the container's memory may grow after the first quarter of the run."""
 MORE_DESCRIPTORS = 24
 PAGES = 3
 UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -32,7 +32,7 @@ class Soak:
         self.faults = []
         self.await_document()
         self.bridge = Bridge(rig.socket)
-        # The tasks are there by the time that a page has called, or soon after.
+        # The tasks are registered by the first call of a page, or soon after.
         while "error" in self.bridge.call("web.views"):
             time.sleep(0.1)
         for _ in range(PAGES - 1):
@@ -47,7 +47,7 @@ class Soak:
             self.faults.append(f"a document has {counts['twice']} second and {counts['foreign']} foreign callbacks")
 
     def await_document(self):
-        """Waits until a document reports that it is new."""
+        """Waits until a new document reports."""
         known = len(self.documents)
         while len(self.documents) == known:
             self.take(self.rig.server.reports.get(timeout=LIMIT))
@@ -60,7 +60,7 @@ class Soak:
                 return
 
     def act(self):
-        """One thing that goes wrong, or just happens."""
+        """Causes one fault or ordinary event."""
         views = [view["view"] for view in self.bridge.result("web.views")["views"]]
         view = self.random.choice(views)
         kind = self.random.choices(
@@ -82,7 +82,7 @@ class Soak:
         elif kind == "evaluate":
             self.bridge.call("web.evaluate", {"view": view, "script": "return document.title"})
         elif kind == "close":
-            # A page whose process is killed meanwhile is not opened.
+            # If a page's process is killed meanwhile, the page is not opened.
             if "result" in self.bridge.call("web.open", {"uri": self.address(), "wait": "committed"}):
                 self.bridge.call("web.close", {"view": view})
 
@@ -90,7 +90,7 @@ class Soak:
         return memory(self.container.pid), len(os.listdir(f"/proc/{self.container.pid}/fd"))
 
     def sessions(self):
-        """The sessions that speak for an origin."""
+        """Returns the number of sessions that represent an origin."""
         sessions = self.bridge.result("bridge.sessions")["sessions"]
         return sum(session.get("origin", "local") != "local" for session in sessions)
 
@@ -113,7 +113,7 @@ class Soak:
                 raise RuntimeError("the container has ended")
             if early is None and passed > seconds / 4:
                 early = self.measure()
-        # The processors' time of a turn counts what the host takes meanwhile.
+        # The CPU time of a turn includes the time that the host takes meanwhile.
         print(f"the host took {stolen_time() - stolen:.1f} s of the processors' time")
         self.check(early or self.measure())
 
@@ -131,7 +131,7 @@ class Soak:
         if late[1] > early[1] + MORE_DESCRIPTORS:
             self.faults.append("the container's descriptors have become more")
         views = len(self.bridge.result("web.views")["views"])
-        # A document that is being replaced has a session until its own connection is read to its end.
+        # A document that is being replaced has a session until its connection has been read to its end.
         end = time.monotonic() + LIMIT
         while (sessions := self.sessions()) > views and time.monotonic() < end:
             self.read_reports()

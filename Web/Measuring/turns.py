@@ -1,4 +1,4 @@
-"""Long turns of the main loop: while pages call, while one is loaded again, and after crashes."""
+"""Long turns of the main loop: during calls of pages, during reloads, and after crashes."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ class Turns:
     def __init__(self, rig, figures):
         self.rig = rig
         self.figures = figures
-        # How many long turns were taken up by what.
+        # The number of long turns by the work that took most of their time.
         self.works = Counter()
 
     @property
@@ -36,11 +36,11 @@ class Turns:
         container.end()
 
     def measure(self, container, when, act):
-        """How many turns were long while something was done to a page that is shown."""
+        """Counts the long turns during an action on a shown page."""
         uri = f"{self.rig.server.origins[0]}/load.html"
         for _ in range(PAGES):
             container.open(uri)
-        # The pages are painted meanwhile; nothing reports that they have been.
+        # The pages are painted meanwhile; no event reports the end of it.
         time.sleep(1)
         before = self.long_turns(container)
         act(container)

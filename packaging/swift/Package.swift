@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// TaskKit alone, as it is installed for authors of plugins: `trestle plugin new` names this folder. The sources of
-// Trestle have the same package with the test kit.
+// TaskKit only, as installed for authors of plugins: `trestle plugin new` refers to this folder. The sources of Trestle
+// contain the same package with the test kit.
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "trestle",
     products: [.library(name: "TaskKit", targets: ["TaskKit"])],
-    // So that a plugin's manifest may say `traits: []` of this package and of the sources alike.
+    // So a plugin's manifest can specify `traits: []` for this package and for the sources.
     traits: [
         .default(enabledTraits: []), .trait(name: "Testing", description: "The test kit is in Trestle's sources."),
     ],

@@ -1,15 +1,15 @@
-"""Seeds for the target "cost": what has cost too much once, and what must stay cheap."""
+"""Seeds for the target "cost": messages that were too expensive once, and messages that must stay cheap."""
 
 from .common import RECORD_END, Seeds
 
 
 def repeated(count: int, unit: str, comma: bool = True) -> str:
-    """So many copies of a text, as the target "cost" writes them; N in it stands for the copy's number."""
+    """Returns that number of copies of a text, as the target "cost" expands them; N in it is the copy's number."""
     return f"\x1f{0 if comma else ''}{count};{unit.replace('N', chr(0x1c))}\x1f"
 
 
 def of_costs(seeds: Seeds) -> None:
-    """Seeds for the target "cost": what has cost too much once, and what must stay cheap."""
+    """Adds the seeds for the target "cost"."""
     def call(task: str, options: str) -> str:
         return f'0{{"task":"{task}","options":{options},"callbackId":1}}'
 
@@ -28,7 +28,7 @@ def of_costs(seeds: Seeds) -> None:
                 "[" + repeated(300_000, "{}") + ",0]"),
         checked('{"allOf":[' + repeated(2500, '{"maxLength":2000000}') + ',{"type":"null"}]}',
                 '"' + repeated(500_000, "\u00e9", comma=False) + '"'),
-        # Each of these is answered by a long page: as many as are worked off in a second or two.
+        # Each of these is answered by a long page: as many as are handled in a second or two.
         ["0[" + repeated(500, '{"jsonrpc":"2.0","method":"rpc.discover","id":1}') + "]"],
         ["0[" + repeated(1000, '{"jsonrpc":"2.0","method":"bridge.describe","id":1}') + "]"],
         ["0[" + repeated(5000, '{"task":"bridge.tasks","callbackId":1}') + "]"],
@@ -57,7 +57,7 @@ def of_costs(seeds: Seeds) -> None:
          call("bridge.metrics", "{}"), call("bridge.describe", "{}"), call("bridge.calls", "{}")],
         ["1" + call("bridge.register", '{"tasks":["held"]}')[1:],
          "0[" + repeated(1024, '{"task":"held","callbackId":"N"}') + "]", "A"],
-        # What must stay cheap.
+        # Messages that must stay cheap.
         [call("Echo", '"' + repeated(1_000_000, "x", comma=False) + '"')], [call("Echo", zeros)],
         ["0[" + repeated(15_000, '{"task":"Echo","options":1,"callbackId":"N"}') + "]"],
         ["0" + repeated(1_100_000, "x", comma=False), "1{", "2[]"],

@@ -6,7 +6,7 @@ from .common import RECORD_END, ROOT, Seeds, compact
 
 
 def of_files(seeds: Seeds) -> None:
-    """Seeds of the files that there are."""
+    """Adds seeds of existing files."""
     samples = [(0, ROOT / "etc/trestled.toml")]
     samples += [(1, path) for path in sorted(ROOT.glob("Examples/*/*.plugin.toml"))]
     for kind, path in samples:
@@ -31,7 +31,7 @@ def of_files(seeds: Seeds) -> None:
 
 
 def of_queries(seeds: Seeds) -> None:
-    """Seeds of queries beyond those of the vectors."""
+    """Adds seeds of queries beyond those of the vectors."""
     records = [compact(record).encode() for record in [
         {"a": 1, "b": {"c": "é"}}, {"a": 1.0}, {"a": "1"}, {"a": None, "b.c": True}, {"a": [1]},
         {"a": {"x": 9007199254740993}}, {}, {"a": 9007199254740992}, {"a": -0.0},
@@ -48,7 +48,7 @@ def of_queries(seeds: Seeds) -> None:
 
 
 def of_packages(seeds: Seeds) -> None:
-    """Seeds of offline packages: a manifest that is signed, and what follows it in the tar."""
+    """Adds seeds of offline packages: a signed manifest, and the rest of the tar."""
     def block(path: str, content: bytes) -> bytes:
         header = bytearray(512)
         for place, text in [(0, path), (100, "0000644"), (108, "0000000"), (116, "0000000"),

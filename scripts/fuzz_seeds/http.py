@@ -1,10 +1,10 @@
-"""Seeds of cookies and of the fields of caching."""
+"""Seeds of cookies and of header fields for caching."""
 
 from .common import RECORD_END, Seeds, compact
 
 
 def of_http(seeds: Seeds) -> None:
-    """Seeds of cookies and of the fields of caching."""
+    """Adds seeds of cookies and of header fields for caching."""
     lines = [
         b"a=1", b"b=2; Domain=shop.example; Path=/a; Secure; HttpOnly; SameSite=Lax", b"a=; Max-Age=0",
         b"__Host-c=3; Path=/; Secure", b"__Secure-d=4; Secure; SameSite=None; Partitioned",

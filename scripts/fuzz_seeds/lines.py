@@ -1,8 +1,8 @@
-"""Seeds of single lines: what the conformance vectors lack, and what is at a bound."""
+"""Seeds of single lines: forms that the conformance vectors lack, and values at a limit."""
 
 from .common import RECORD_END, Seeds
 
-# What the vectors lack, and what is at a bound.
+# Forms that the vectors lack, and values at a limit.
 LINES = [
     '{"url":"jxaction://Echo/a?method=aaa&x=%E5%BC%B9+#top","callbackId":"c1"}',
     '{"url":"JXACTION://work?a=%zz&a=1","callbackId":"c1"}',
@@ -33,7 +33,7 @@ LINES = [
 
 
 def of_lines(seeds: Seeds) -> None:
-    """Seeds of the lines above."""
+    """Adds seeds of the lines above."""
     for number, line in enumerate(LINES):
         text = line.encode("utf-8", "surrogatepass")
         seeds["messages"].append(bytes([number % 4, number % 7, 1, 64]) + text + b"\n" + text)

@@ -1,4 +1,4 @@
-"""Seeds in which much happens between clients, plugins, streams and the clock."""
+"""Seeds with many events between clients, plugins, streams and the clock."""
 
 from .common import RECORD_END, Seeds, compact
 
@@ -20,7 +20,7 @@ MANIFEST = {
 
 
 def of_plays(seeds: Seeds) -> None:
-    """Seeds in which much happens between clients, plugin and clock."""
+    """Adds seeds with many events between clients, plugin and clock."""
     register = b'1{"task":"bridge.register","options":{"tasks":["conformance.x"]},"callbackId":"r"}'
     attach = b'2{"task":"bridge.stream.attach","options":{"stream":"\x1c","side":"?"},"callbackId":9}'
     call = b'2{"task":"conformance.x","callbackId":"c","progress":true,"timeout":500}'
@@ -86,7 +86,7 @@ def of_plays(seeds: Seeds) -> None:
 
 
 def of_streams(seeds: Seeds) -> None:
-    """Seeds of the streams' state: what the steps do is in Fuzz/Targets/Streams.swift."""
+    """Adds seeds of the streams' state; Fuzz/Targets/Streams.swift describes the steps."""
     attach_writer, attach_reader, write, move, read, close, leave, end, ready = 0, 1, 2, 10, 18, 26, 27, 28, 29
     for pipes in range(4):
         first = [pipes, *([attach_writer] if pipes & 1 else []), *([attach_reader] if pipes & 2 else [])]

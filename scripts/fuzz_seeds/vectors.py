@@ -6,7 +6,7 @@ from .common import ID_PLACE, RECORD_END, ROOT, STREAM_PLACE, Seeds, compact
 
 
 def sent(step: dict) -> str:
-    """What a step of a vector sends, line end included; empty where it sends nothing."""
+    """Returns the bytes that a step of a vector sends, line end included; empty if it sends nothing."""
     if "send" in step:
         return compact(step["send"]) + "\n"
     if "sendText" in step:
@@ -20,7 +20,7 @@ def sent(step: dict) -> str:
 
 
 def wired(vector: dict) -> list[bytes]:
-    """The records of the target "runtime" that do what a vector does."""
+    """Returns the records of the target "runtime" that perform a vector."""
     clients: list[str] = []
     records = [b"\x00"]
     for step in vector.get("wire", []):
@@ -40,7 +40,7 @@ def wired(vector: dict) -> list[bytes]:
 
 
 def of_vectors(seeds: Seeds) -> None:
-    """Seeds of all vectors."""
+    """Adds seeds of all vectors."""
     for path in sorted((ROOT / "Tests/Conformance").glob("*.json")):
         vector = json.loads(path.read_text())
         text = "".join(sent(step) for step in vector.get("wire", [])).encode("utf-8", "surrogatepass")
@@ -48,13 +48,13 @@ def of_vectors(seeds: Seeds) -> None:
             seeds["messages"].append(b"\x00\x00\x07\x40" + text)
         records = wired(vector)
         if len(b"".join(records)) < 6000:
-            # The plugin's answers to whatever is waiting, and time.
+            # The plugin's answers to all waiting calls, and time.
             seeds["runtime"].append(RECORD_END.join(records + [b"=\x00{}", b"t\x00100"]))
         seeds["query"] += queries(vector)
 
 
 def queries(vector: dict) -> list[bytes]:
-    """The options of persistence's calls in a vector, each with some records."""
+    """Returns the options of persistence's calls in a vector, each with some records."""
     found = []
     records = [compact({"name": name, "born": born, "lives": {"in": "London"}}).encode()
                for name, born in [("Ada", 1815), ("Alan", 1912), ("Grace", 1906.5), (None, "x"), ([1], 10**30)]]

@@ -1,8 +1,8 @@
-// Two tasks that answer the same bytes: what lies between their costs is the price of types. And one that crashes.
+// Two tasks with the same answer: the difference between their costs is the cost of types. And a task that crashes.
 import Glibc
 import TaskKit
 
-/// Four options in, three fields out, and no suspension: what most tasks of a plugin are.
+/// A task with four options, three result fields and no suspension: the form of most plugin tasks.
 struct Typed: ImmediateTask {
     static let name = "bench.typed"
     static let summary = "Takes an order apart and confirms it."
@@ -23,7 +23,7 @@ struct Typed: ImmediateTask {
     }
 }
 
-/// Answers what `bench.typed` answers to the benchmark's options, without having looked at them.
+/// Returns the answer of `bench.typed` to the benchmark's options, without reading the options.
 struct Constant: RawTask {
     static let name = "bench.constant"
     static let summary = "Answers the same bytes to every call."

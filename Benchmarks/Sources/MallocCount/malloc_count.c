@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// glibc's own, under the names that stay reachable when the usual ones are taken.
+// The functions of glibc, under names that remain available when the usual names are replaced.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -20,7 +20,7 @@ uint64_t malloc_count(void) { return atomic_load_explicit(&allocations, memory_o
 
 static void count_one(void) { atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed); }
 
-// MARK: In place of the C library's
+// MARK: Replacements of the C library's functions
 
 void *malloc(size_t size) {
     count_one();
@@ -60,7 +60,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
 
 static const char *report_path;
 
-// May run in a signal handler: only what is safe there.
+// May run in a signal handler, so it calls only async-signal-safe functions.
 static void write_report(void) {
     char digits[24];
     size_t first = sizeof digits;
@@ -72,7 +72,7 @@ static void write_report(void) {
     } while (count > 0);
     int file = open(report_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) return;
-    // Whoever reads it finds out whether the line is whole.
+    // The reader of the file checks whether the line is complete.
     if (write(file, digits + first, sizeof digits - first) < 0) _exit(1);
     close(file);
 }

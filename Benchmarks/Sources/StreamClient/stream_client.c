@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SHORT_BYTES = 4096 }; /* Beyond this, a line has bytes of the stream, and is not searched. */
+enum { SHORT_BYTES = 4096 }; /* A longer line contains bytes of the stream, and is not searched. */
 
 void connect_to(client *client, const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -76,7 +76,7 @@ static void receive(client *client) {
     if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&client->passed, CMSG_DATA(header), sizeof(int));
 }
 
-/* Whether the last answer is a short one with this text. */
+/* Whether the last answer is short and contains this text. */
 static bool says(const client *client, const char *text) {
     return client->used < SHORT_BYTES && strstr(client->input, text);
 }
@@ -118,7 +118,7 @@ void copy_name(const char *answer, char stream[static 40]) {
 void read_pipe(client *client, const char *stream) {
     static char bytes[COPY_BYTES];
     begin(client, "attach", stream, ",\"side\":\"read\"");
-    begin(client, "read", stream, ""); /* Both in one write: this one is answered at the end. */
+    begin(client, "read", stream, ""); /* Both in one write: the second is answered at the end. */
     int descriptor = passed(client);
     size_t total = 0;
     ssize_t count;

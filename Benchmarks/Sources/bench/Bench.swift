@@ -1,21 +1,21 @@
 import Glibc
 
-/// A run: what all rows share.
+/// A run: the settings that all rows share.
 final class Bench {
-    /// How many connections are idle in the row about them.
+    /// The number of idle connections in the row about them.
     static let idleConnections = 10_000
 
     let place: Place
     let cores: Cores
     let rounds: Int
-    /// How long the load generator measures each time.
+    /// The duration of each measurement of the load generator.
     let seconds: Double
-    /// Whether what is measured is scheduled before everything else on the machine.
+    /// Whether the measured programs are scheduled before all others on the machine.
     let comesFirst: Bool
-    /// The attacks that are measured; empty: all.
+    /// The attacks that are measured; empty for all.
     let attacks: [String]
     var startedDaemons = 0
-    /// Turns of more than 20 ms of CPU time, of the loops of all daemons that have been stopped.
+    /// The number of loop turns of more than 20 ms of CPU time, of all daemons that have been stopped.
     var longTurns = 0.0
 
     init(
@@ -29,14 +29,14 @@ final class Bench {
         self.seconds = seconds
     }
 
-    /// What stands in front of the command of a program that runs at a real-time priority.
+    /// The command prefix of a program that runs at a real-time priority.
     static let realTime = ["chrt", "-f", "30"]
 
-    /// What stands in front of the command of a program so that it comes before the rest of the machine.
+    /// Returns the command prefix of a program that has priority over the rest of the machine.
     ///
-    /// - Parameter isLight: whether it needs little time. Only such programs run at real-time priorities, because the
-    ///   kernel stops those that never wait for a twentieth of each second. For the others nice values have to do,
-    ///   which mean something among all programs of the machine only for a session that has one itself.
+    /// - Parameter isLight: Whether it needs little CPU time. Only such programs run at real-time priorities, because
+    ///   for a twentieth of each second the kernel suspends those that never wait. The others get nice values. These
+    ///   apply across all programs of the machine only if the session has a nice value, too.
     func ahead(isLight: Bool = false) -> [String] {
         guard comesFirst else { return [] }
         if isLight { return Self.realTime }
@@ -44,8 +44,8 @@ final class Bench {
         return ["setsid", "sh", "-c", session, "sh"]
     }
 
-    /// Runs each of some measurements once in each round, one after the other, so that what changes on the machine
-    /// meanwhile changes all of them.
+    /// Runs each of several measurements once in each round, one after the other, so that changes on the machine affect
+    /// all of them.
     ///
     /// - Returns: the results of each measurement, in the order of the rounds.
     func alternate<Value>(rounds: Int? = nil, _ measurements: [() throws -> Value]) throws -> [[Value]] {
@@ -57,30 +57,30 @@ final class Bench {
     }
 }
 
-/// The middle of some values; of an even number, that of the two in the middle.
+/// Returns the median; for an even number of values the mean of the two in the middle.
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return .nan }
     return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }
 
-/// The median over the rounds of what two figures of one round come to together.
+/// Returns the median over the rounds of a combination of two figures of the same round.
 func median<First, Second>(
     _ first: [First], _ second: [Second], _ combine: (First, Second) -> Double
 ) -> Double {
     median(zip(first, second).map(combine))
 }
 
-/// The cores that server and generator keep to.
+/// The cores to which server and generator are pinned.
 struct Cores {
     /// All that this process may use.
     var allowed: [Int] = []
     var server: Int?
     var generator: Int?
-    /// For a second generator, where there is one more.
+    /// The core of a second generator, if there is a third core.
     var third: Int?
 
-    /// Those that this process may use; none are kept to where there is only one, or no `taskset`.
+    /// Returns the cores for this process; none if there is only one, or no `taskset`.
     static func find() -> Cores {
         let allowed = readFile("/proc/self/status").split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") }
         let numbers = (allowed?.split(separator: "\t").last ?? "").split(separator: ",").flatMap { part -> [Int] in
@@ -108,7 +108,7 @@ struct Cores {
         _ = try ChildProcess(["taskset", "--cpu-list", "--pid", list, String(getpid())]).finish()
     }
 
-    /// In a sentence, for the head of the table.
+    /// A sentence for the head of the table.
     var summary: String {
         guard let server, let generator else {
             return "server and generator pinned to no core: there is only one, or taskset is missing"

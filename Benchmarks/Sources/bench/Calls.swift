@@ -1,8 +1,8 @@
-/// A call in the load generator's language.
+/// A call in the template language of the load generator.
 struct CallTemplate {
     var message: String
     var reply: String
-    /// Replies bear no number.
+    /// Whether replies have no number.
     var isInOrder = false
     /// Further arguments of the load generator.
     var arguments: [String] = []
@@ -10,7 +10,7 @@ struct CallTemplate {
 
 /// The calls that are measured.
 enum Calls {
-    /// The length of a call with its end, where its number has seven digits.
+    /// The length of a call with its line end, if its number has seven digits.
     static let callBytes = 150
     static let forwardedTask = "bench.forwarded"
 
@@ -21,9 +21,9 @@ enum Calls {
         precondition(echo.message.utf8.count + 5 - 1 == callBytes)
         return echo
     }()
-    /// The same of a task that a client provides; longer by its name.
+    /// The same call of a task that a client provides; longer by its name.
     static let forwarded = call(forwardedTask, options: echoOptions)
-    /// What the floor does with Echo's message.
+    /// The call of the floor, with the message of Echo.
     static let floor = CallTemplate(message: echo.message, reply: echo.message)
 
     private static let echoOptions =
@@ -101,7 +101,7 @@ enum Calls {
 
     static let create = call(
         "persistence.create", options: #"{"table":"bench","record":\#(record)}"#, result: #"{"key":"%*","version":%*}"#)
-    /// A record that ``read`` finds, whose key is made of the number that the load generator counts.
+    /// Creates a record for ``read``; its key contains the number that the load generator counts.
     static let fill = call(
         "persistence.create", options: #"{"table":"bench","key":"\#(key)","record":\#(record)}"#,
         result: #"{"key":"\#(key)","version":%*}"#)
@@ -109,9 +109,9 @@ enum Calls {
         "persistence.read", options: #"{"table":"bench","key":"\#(key)"}"#,
         result: #"{"key":"\#(key)","version":%*,"record":\#(record)}"#)
 
-    // MARK: Large ones
+    // MARK: Large messages
 
-    /// Echo of what stands in a file, and what the floor does with it.
+    /// Returns Echo with the content of a file, and the same for the floor.
     static func large(_ file: String) -> (echo: CallTemplate, floor: CallTemplate) {
         var echo = call("Echo", options: "%P")
         echo.arguments = ["--payload-file", file]
@@ -119,7 +119,7 @@ enum Calls {
         return (echo, floor)
     }
 
-    // MARK: Is it there?
+    // MARK: Readiness
 
     static let probe = (line: #"{"task":"Echo","callbackId":1}"# + "\n", answer: #""result""#)
     static let probeOfPlugin = (line: #"{"task":"bench.constant","callbackId":1}"# + "\n", answer: #""result""#)

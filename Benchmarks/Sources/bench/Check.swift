@@ -1,6 +1,6 @@
-/// Compares what was measured with the limits.
+/// Compares the measured figures with the limits.
 enum Check {
-    /// Each limit in a line: what was measured, what may be, and whether that is kept.
+    /// Returns each limit in a line: the figure, the limit, and whether the figure is within it.
     static func report(_ lines: [Line]) -> (text: String, isPassed: Bool) {
         let findings = lines.compactMap(\.finding).filter { $0.bound != nil }
         let width = findings.map(\.what.count).max() ?? 0

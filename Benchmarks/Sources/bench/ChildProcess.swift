@@ -1,6 +1,6 @@
 import Glibc
 
-/// A program that this one started. Ended with it, at the latest.
+/// A program that this one started. It ends with this program at the latest.
 final class ChildProcess {
     let pid: pid_t
     private let name: String
@@ -10,10 +10,10 @@ final class ChildProcess {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - core: The one core that it may run on; nil: any.
-    ///   - environment: What is set besides what is set here.
-    ///   - log: The file that takes what it prints; nil: ``finish()`` returns what it prints on standard output.
-    ///   - tidiesUp: Whether it is started even where this program is ending.
+    ///   - core: The one core on which it may run; `nil` for any.
+    ///   - environment: Variables in addition to the default ones.
+    ///   - log: The file for its output; `nil` if ``finish()`` returns its standard output.
+    ///   - tidiesUp: Whether it is started even while this program is ending.
     init(
         _ arguments: [String], core: Int? = nil, environment: [String: String] = [:], log: String? = nil,
         tidiesUp: Bool = false
@@ -56,9 +56,9 @@ final class ChildProcess {
             + added.map { "\($0.key)=\($0.value)" }
     }
 
-    /// Waits for the end of a program that ends by itself, and returns what it printed.
+    /// Waits for a program that ends by itself, and returns its output.
     ///
-    /// - Throws: a ``Failure`` where it did not end well.
+    /// - Throws: a ``Failure`` if its status is not 0.
     func finish() throws -> String {
         let text = readOutput(until: nil)
         let status = wait()
@@ -67,7 +67,7 @@ final class ChildProcess {
         return text
     }
 
-    /// The first line that the program prints, as soon as it is there.
+    /// Returns the first line of the program's output, as soon as it is complete.
     func firstLine() -> String { readOutput(until: UInt8(ascii: "\n")) }
 
     private func readOutput(until end: UInt8?) -> String {
@@ -78,7 +78,7 @@ final class ChildProcess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What the program has printed and nobody has read yet; does not wait.
+    /// Returns the output that was not read before; does not wait.
     func readAvailable() -> [UInt8] {
         guard let output else { return [] }
         _ = fcntl(output, F_SETFL, O_NONBLOCK)
@@ -97,7 +97,7 @@ final class ChildProcess {
         _ = wait()
     }
 
-    /// Whether it has ended by itself.
+    /// Whether the program has ended.
     var hasEnded: Bool {
         if status == nil {
             var raw: Int32 = 0
@@ -125,7 +125,7 @@ final class ChildProcess {
     }
 }
 
-/// What goes wrong with a measurement, in a sentence.
+/// The error of a measurement, as a sentence.
 struct Failure: Error, CustomStringConvertible {
     var description: String
     init(_ description: String) { self.description = description }

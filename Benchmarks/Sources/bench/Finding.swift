@@ -1,26 +1,26 @@
-/// What a figure may be at most, or has to be at least.
+/// The maximum or minimum of a figure.
 enum Bound {
     case atMost(Double)
     case atLeast(Double)
 }
 
-/// What a row came to, and what it may come to.
+/// The result of a row, and its limit.
 struct Finding {
-    /// In words, for the check.
+    /// The name of the figure, for the check.
     var what: String
     var value: Double
-    /// As it stands behind the value, such as " × floor".
+    /// The text after the value, such as " × floor".
     var unit: String
-    /// How many digits behind the decimal point are significant.
+    /// The number of significant digits after the decimal point.
     var digits = 2
-    /// What is to be said besides.
+    /// A further remark.
     var note = ""
-    /// Holds on a quiet machine, with a margin. Nil: there is no limit; the figure is for comparison.
+    /// The limit, with a margin, for a quiet machine; `nil` if there is none: the figure is for comparison.
     var bound: Bound?
-    /// What is aimed at, where the limit is not that yet; it is shown beside the limit and not checked.
+    /// The target, if the limit is not there yet. It is shown beside the limit and not checked.
     var aim: Double?
 
-    /// Whether the value is within the limit. One that is no number is not.
+    /// Whether the value is within the limit. NaN is not.
     var isWithin: Bool {
         switch bound {
         case nil: true
@@ -50,14 +50,14 @@ struct Line {
     var finding: Finding?
 }
 
-/// The figures of a line; what does not apply is nil.
+/// The figures of a line; `nil` for those that do not apply.
 struct Figures {
     var callsPerSecond, p50, p99, p999, serverCPU, peakMiB: Double?
 
-    /// None.
+    /// Creates no figures.
     init() {}
 
-    /// The medians of some rounds.
+    /// Creates the medians of several rounds.
     init(_ rounds: [LoadFigures]) {
         callsPerSecond = median(rounds.map(\.callsPerSecond))
         p50 = median(rounds.map(\.p50))
@@ -67,7 +67,8 @@ struct Figures {
         peakMiB = median(rounds.map(\.peakKiB)) / 1024
     }
 
-    /// The same, where others called the server meanwhile: its CPU time says nothing about these calls.
+    /// The same without CPU time. For rows where other clients called the server meanwhile: its CPU time does not
+    /// describe these calls.
     var withoutCPU: Figures {
         var figures = self
         figures.serverCPU = nil
@@ -75,7 +76,7 @@ struct Figures {
     }
 }
 
-/// A number with so many digits behind the point, and the thousands of a large one apart.
+/// Returns a number with that many digits after the point, and with grouped thousands.
 func text(_ value: Double, digits: Int) -> String {
     guard value.isFinite else { return "?" }
     let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }

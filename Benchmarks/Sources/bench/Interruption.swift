@@ -1,17 +1,17 @@
 import Glibc
 
-/// Ends what was started when this program gets SIGINT or SIGTERM.
+/// Ends the started programs when this program receives SIGINT or SIGTERM.
 enum Interruption {
     private static let maximum = 16
-    // Unsafe in form only: the main thread writes, one word at a time, and a signal handler on it reads.
+    // Unsafe in form only: the main thread writes one word at a time, and a signal handler on that thread reads.
     nonisolated(unsafe) private static let pids = {
         let pids = UnsafeMutablePointer<pid_t>.allocate(capacity: maximum)
         pids.initialize(repeating: 0, count: maximum)
         return pids
     }()
 
-    /// Whether this program got a signal to end. What was started ends then; whatever waits for it goes on, finds
-    /// no more to start, and leaves in order.
+    /// Whether this program received a signal to end. The started programs end then. Code that waits for them
+    /// continues, starts no more programs, and exits in order.
     // Unsafe in form only, as above.
     nonisolated(unsafe) private(set) static var hasCome = false
 

@@ -1,11 +1,11 @@
-/// What the load generator found out in one run.
+/// The results of one run of the load generator.
 struct LoadFigures {
     let callsPerSecond, p50, p99, p999: Double
-    /// Microseconds of the server's CPU time for each call.
+    /// The server's CPU time for each call, in microseconds.
     let serverCPU: Double
     let peakKiB, anonymousKiB: Double
 
-    /// Reads the generator's line of KEY=VALUE pairs.
+    /// Parses the generator's line of KEY=VALUE pairs.
     init(_ line: String) throws {
         let values = keyedNumbers(line)
         func value(_ key: String) throws -> Double {
@@ -21,11 +21,11 @@ struct LoadFigures {
         anonymousKiB = try value("server_anonymous_kib")
     }
 
-    /// Microseconds from one answer to the next.
+    /// The time from one answer to the next, in microseconds.
     var perCall: Double { 1e6 / callsPerSecond }
 }
 
-/// The numbers of a line of KEY=VALUE pairs.
+/// Returns the numbers of a line of KEY=VALUE pairs.
 func keyedNumbers(_ line: String) -> [String: Double] {
     var values: [String: Double] = [:]
     for pair in line.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
@@ -35,7 +35,7 @@ func keyedNumbers(_ line: String) -> [String: Double] {
     return values
 }
 
-/// Connections, and calls in flight on each.
+/// The number of connections, and of calls in flight on each.
 struct Shape {
     var connections: Int
     var inFlight: Int
@@ -48,17 +48,17 @@ struct Shape {
     var name: String { "\(connections)×\(inFlight)" }
 }
 
-/// How the load generator runs.
+/// The settings of the load generator.
 struct LoadSettings {
-    /// Measure so many calls, without warming up; nil: for the time that the command line says.
+    /// The number of calls to measure, without warming up; `nil` for the duration on the command line.
     var calls: Int?
-    /// Connections that only exist.
+    /// The number of idle connections.
     var idle = 0
-    /// Whether it keeps to a core of its own.
+    /// Whether it is pinned to a core.
     var isPinned = true
-    /// Another core than the generator's own.
+    /// A core other than the generator's own; `nil` for the generator's.
     var core: Int?
-    /// Others come first.
+    /// Whether other programs have priority.
     var isNice = false
     var seconds: Double?
     var arguments: [String] = []

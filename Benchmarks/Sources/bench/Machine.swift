@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the figures were measured on, and when.
+/// The machine and the time of the measurement.
 struct Machine {
     private let lines: [String]
 
@@ -12,7 +12,7 @@ struct Machine {
         ]
     }
 
-    /// Lines in front of the table.
+    /// The lines before the table.
     var text: String { lines.map { "- \($0)\n" }.joined() }
 
     /// The time that the host of a virtual machine has taken from its processors so far, in ticks of a hundredth of a

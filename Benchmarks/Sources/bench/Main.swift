@@ -87,7 +87,7 @@ struct Main: ParsableCommand {
     }
 }
 
-/// Says something on the way.
+/// Prints a progress message on standard error.
 func say(_ text: String) {
     let bytes = Array("bench: \(text)\n".utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)

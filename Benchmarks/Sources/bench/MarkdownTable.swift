@@ -1,4 +1,4 @@
-/// The results as one table, whose columns line up also where nobody renders it.
+/// The results as one table, whose columns are aligned in the source text, too.
 enum MarkdownTable {
     private static let heads = [
         "row", "server", "calls/s", "p50 µs", "p99 µs", "p99.9 µs", "CPU µs/call", "peak MiB", "comes to", "limit",

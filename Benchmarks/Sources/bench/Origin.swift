@@ -1,28 +1,28 @@
-/// The HTTP server that stands for the internet, and the programs that use it.
+/// The HTTP server that represents the internet, and the programs that use it.
 final class Origin {
     private let process: ChildProcess
     private let port: Int
 
-    /// - Parameter addresses: How many hosts it is.
+    /// - Parameter addresses: The number of hosts that it represents.
     init(_ bench: Bench, addresses: Int = 1) throws {
         process = try ChildProcess(bench.ahead() + [bench.place.program("origin"), String(addresses)])
         guard let port = keyedNumbers(process.firstLine())["port"] else { throw Failure("origin prints no port") }
         self.port = Int(port)
     }
 
-    /// The URL of a path, such as `plain/150`.
+    /// Returns the URL of a path, such as `plain/150`.
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
     func stop() { process.stop() }
 }
 
-/// What `curl-direct` found out.
+/// The results of `curl-direct`.
 struct CurlFigures {
     var callsPerSecond, megabytesPerSecond, p50, cpu: Double
 }
 
 extension Bench {
-    /// Bare libcurl, which fetches a URL again and again.
+    /// Fetches a URL repeatedly with bare libcurl.
     ///
     /// - Parameter field: A further line of the request.
     func curl(_ url: String, inFlight: Int, field: String? = nil) throws -> CurlFigures {
@@ -35,7 +35,7 @@ extension Bench {
         return CurlFigures(callsPerSecond: calls, megabytesPerSecond: bytes, p50: p50, cpu: cpu)
     }
 
-    /// A daemon whose plugin Fetch reaches ``Origin``.
+    /// Starts a daemon whose plugin Fetch reaches ``Origin``.
     ///
     /// - Parameter section: Further settings of the plugin.
     func startFetchDaemon(_ section: String = "") throws -> Server {
@@ -45,9 +45,9 @@ extension Bench {
 }
 
 extension Calls {
-    /// `http.fetch`, answered with status 200.
+    /// Returns a call of `http.fetch` that is answered with status 200.
     ///
-    /// - Parameter more: Further options, each behind a comma.
+    /// - Parameter more: Further options, each after a comma.
     static func fetch(_ url: String, _ more: String = "") -> CallTemplate {
         call("http.fetch", options: #"{"url":"\#(url)"\#(more)}"#, result: #"{"status":200,%*}"#)
     }

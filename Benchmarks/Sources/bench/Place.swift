@@ -1,15 +1,15 @@
 import Glibc
 
-/// Where the programs are, and where a run keeps its files: sockets in a folder with a short name, databases on the
-/// file system that the build is on, because a temporary folder may lie in memory.
+/// The locations of the programs and of a run's files. Sockets are in a folder with a short name. Databases are on the
+/// file system of the build, because a temporary folder may be in memory.
 struct Place {
-    /// The folder of this program and of those that were built with it.
+    /// The folder of this program and of the programs built with it.
     let programs: String
     /// The daemon's executable.
     let daemon: String
-    /// For sockets, logs and configurations.
+    /// The folder for sockets, logs and configurations.
     let sockets: String
-    /// For databases.
+    /// The folder for databases.
     let data: String
 
     init(daemon: String) throws {
@@ -23,21 +23,21 @@ struct Place {
         data = try Self.makeFolder(programs + "/bench-data-XXXXXX")
     }
 
-    /// A program that was built with this one.
+    /// Returns the path of a program that was built with this one.
     func program(_ name: String) -> String { programs + "/" + name }
 
-    /// A library that was built with the daemon.
+    /// Returns the path of a library that was built with the daemon.
     func besideDaemon(_ library: String) -> String { Self.folder(of: daemon) + "/" + library }
 
-    /// The daemon's log, where something is wrong with it.
+    /// The path of the daemon's log, for the report of a failure.
     var daemonLog: String { sockets + "/trestle.log" }
 
-    /// Takes the run's files away.
+    /// Removes the run's files.
     func remove() {
         _ = try? ChildProcess(["rm", "-rf", "--", sockets, data], tidiesUp: true).finish()
     }
 
-    /// The file system that a path is on, such as "ext4 on /dev/vda".
+    /// Returns the file system of a path, such as "ext4 on /dev/vda".
     static func fileSystem(of path: String) -> String {
         var found = (length: -1, text: "unknown")
         for line in readFile("/proc/self/mounts").split(separator: "\n") {
@@ -51,7 +51,7 @@ struct Place {
         return found.text
     }
 
-    /// Where a program is that the system has; nil: it has none.
+    /// Returns the path of a program of the system; `nil` if it is not installed.
     static func find(_ program: String) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
@@ -74,7 +74,7 @@ struct Place {
     }
 }
 
-/// A small file as text; empty where there is none.
+/// Returns a small file as text; empty if it does not exist.
 func readFile(_ path: String) -> String {
     guard let file = fopen(path, "r") else { return "" }
     defer { fclose(file) }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A process that is looked at from outside.
+/// A process that is observed from outside.
 struct RunningProcess {
     let pid: pid_t
 
-    /// How much CPU time it has taken so far; 0 where there is none.
+    /// The CPU time that it has used so far; 0 if it does not exist.
     var cpuSeconds: Double {
         var clock = clockid_t()
         var time = timespec()
@@ -12,7 +12,7 @@ struct RunningProcess {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// A line of `/proc/PID/status` that counts KiB, such as `RssAnon`; 0 where there is none.
+    /// Returns a value of `/proc/PID/status` in KiB, such as `RssAnon`; 0 if there is none.
     func memoryKiB(_ name: String) -> Double {
         let line = readFile("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix(name + ":") }
         return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) } ?? 0
@@ -20,7 +20,7 @@ struct RunningProcess {
 }
 
 extension Server {
-    /// The process that the daemon has started for a library of plugins.
+    /// Returns the process that the daemon has started for a library of plugins.
     func process(of library: String) throws -> RunningProcess {
         let list = try ChildProcess(["ps", "--ppid", String(pid), "-o", "pid=,args="]).finish()
         let line = list.split(separator: "\n").first { $0.hasSuffix("/" + library) }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A server that is measured: a process that listens on a Unix socket.
+/// A measured server: a process that listens on a Unix socket.
 final class Server {
-    /// What the table calls it.
+    /// The server's name in the table.
     let name: String
     let socket: String
     private let process: ChildProcess
 
     /// Starts a server and waits until it answers.
     ///
-    /// - Parameter probe: A line, and what its answer contains once the server is ready.
+    /// - Parameter probe: A line, and a text that its answer contains once the server is ready.
     init(
         _ name: String, _ command: [String], socket: String, core: Int?, environment: [String: String] = [:],
         log: String, probe: (line: String, answer: String)
@@ -17,7 +17,7 @@ final class Server {
         self.name = name
         self.socket = socket
         process = try ChildProcess(command, core: core, environment: environment, log: log)
-        // Steps of a millisecond, because the time until then is measured as well.
+        // Steps of a millisecond, because the start is measured, too.
         for _ in 0..<30_000 {
             if let answer = UnixCall.answer(to: probe.line, at: socket), answer.contains(probe.answer) { return }
             if process.hasEnded { break }
@@ -28,7 +28,7 @@ final class Server {
 
     var pid: pid_t { process.pid }
 
-    /// Called before the daemon is stopped in order.
+    /// Called before the daemon is stopped regularly.
     var willStop: ((Server) -> Void)?
 
     func stop() {
@@ -37,14 +37,14 @@ final class Server {
         process.stop()
     }
 
-    /// Ends it immediately, whatever it does.
+    /// Kills the server immediately.
     func abandon() {
         willStop = nil
         signal(SIGKILL)
         process.stop()
     }
 
-    /// What a daemon reports about long turns of its loop; nil: it reports nothing.
+    /// The long turns of its loop that a daemon reports; `nil` if it reports none.
     var longTurns: (count: Double, longestMilliseconds: Double)? {
         let status = UnixCall.answer(to: #"{"task":"bridge.status","callbackId":1}"# + "\n", at: socket) ?? ""
         func number(behind text: String) -> Double? {
@@ -57,35 +57,35 @@ final class Server {
         return (count, longest / 1000)
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the server.
     func signal(_ number: Int32) { kill(pid, number) }
 
-    /// How much CPU time it has taken so far.
+    /// The CPU time that the server has used so far.
     var cpuSeconds: Double { RunningProcess(pid: pid).cpuSeconds }
 
-    /// A line of `/proc/PID/status` that counts KiB, such as `RssAnon`.
+    /// Returns a value of `/proc/PID/status` in KiB, such as `RssAnon`.
     func memoryKiB(_ name: String) -> Double { RunningProcess(pid: pid).memoryKiB(name) }
 }
 
-/// What may be set for a daemon that is measured.
+/// The settings of a measured daemon.
 struct DaemonSettings {
-    /// The folder of its plugins; nil: those that were built with it.
+    /// The folder of its plugins; `nil` for the plugins built with it.
     var pluginFolder: String?
     /// Lines at the beginning of its configuration, before any table.
     var topLevel = ""
     /// Further lines of its configuration.
     var configuration = ""
-    /// Whether it keeps to a core of its own.
+    /// Whether it is pinned to a core.
     var isPinned = true
-    /// A call that is answered well once the daemon is ready.
+    /// A call that succeeds once the daemon is ready.
     var probe = Calls.probe
-    /// The name of its state; nil: one of its own, empty at first.
+    /// The name of its state directory; `nil` for a new, empty one.
     var state: String?
     var environment: [String: String] = [:]
 }
 
 extension Bench {
-    /// The C program that only echoes bytes.
+    /// Starts the C program that only echoes bytes.
     func startFloor() throws -> Server {
         let socket = place.sockets + "/floor.sock"
         return try Server(
@@ -93,7 +93,7 @@ extension Bench {
             log: place.sockets + "/floor.log", probe: ("x\n", "x"))
     }
 
-    /// The daemon.
+    /// Starts the daemon.
     func startDaemon(_ settings: DaemonSettings = DaemonSettings()) throws -> Server {
         startedDaemons += 1
         let socket = place.sockets + "/trestle-\(startedDaemons).sock"
@@ -123,7 +123,7 @@ extension Bench {
         }
     }
 
-    /// Redis, where it is installed, with a value in it of the length of Echo's answer.
+    /// Starts Redis, if it is installed, with a value of the length of Echo's answer.
     func startRedis() throws -> Server? {
         guard let program = Place.find("redis-server") else { return nil }
         let socket = place.sockets + "/redis.sock"
@@ -137,7 +137,7 @@ extension Bench {
             probe: (Calls.redisSet, "+OK"))
     }
 
-    /// A program that provides the task `bench.forwarded` as a client.
+    /// Starts a program that provides the task `bench.forwarded` as a client.
     func startProvider(for server: Server) throws -> ChildProcess {
         let process = try ChildProcess(
             [place.program("provider"), server.socket, Calls.forwardedTask], core: cores.generator)

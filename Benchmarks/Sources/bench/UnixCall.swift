@@ -1,8 +1,9 @@
 import Glibc
 
-/// One line to a Unix socket, and the line that comes back.
+/// Sends one line to a Unix socket, and receives one line.
 enum UnixCall {
-    /// - Returns: the answer without its end; nil where nobody listens yet, or nothing came within five seconds.
+    /// - Returns: the answer without its line end; `nil` if no server listens yet, or no answer arrived within five
+    ///   seconds.
     static func answer(to line: String, at socketPath: String) -> String? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -27,7 +28,7 @@ enum UnixCall {
         let bytes = Array(path.utf8) + [0]
         guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return false }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // The C interface takes an address of any family by the pointer of the common one.
+        // The C interface takes an address of any family as a pointer to the common type.
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0

@@ -1,13 +1,13 @@
-/* Has a plugin's process crash as often as it is there: crasher SOCKET TASK PLUGIN. Calls the task, whose callback says
- * that the process has gone; where the plugin was given up, it is loaded again. Says "crashed" once it has crashed for
- * the first time, and goes on until it is killed. */
+/* Crashes a plugin's process whenever it runs: crasher SOCKET TASK PLUGIN. It calls the task, whose callback reports
+ * that the process has ended. If the daemon has given the plugin up, it loads it again. Prints "crashed" after the
+ * first crash, and continues until it is killed. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Sends a line and waits for the line that comes back. */
+/* Sends a line and waits for the answering line. */
 static int ask(int descriptor, const char *line, char *answer, size_t size) {
     if (write(descriptor, line, strlen(line)) < 0) return 0;
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* GETs of one URL by bare libcurl: its multi interface in one thread, which takes the bodies and drops them.
+/* GETs of one URL by bare libcurl: its multi interface in one thread, which receives the bodies and drops them.
  *
  *     curl-direct URL IN-FLIGHT SECONDS [FIELD]
  *
@@ -14,7 +14,7 @@
 
 enum {
     MAXIMUM_IN_FLIGHT = 256,
-    MAXIMUM_TIMES = 1 << 22, /* Of those behind it the latency is not kept. */
+    MAXIMUM_TIMES = 1 << 22, /* The latency of later calls is not recorded. */
     WAIT_MILLISECONDS = 1000,
 };
 
@@ -54,7 +54,7 @@ static void set_up(transfer *transfer, const char *url, struct curl_slist *field
     curl_easy_setopt(transfer->handle, CURLOPT_PRIVATE, transfer);
 }
 
-/* Notes the transfers that are over, and begins them again. */
+/* Records the finished transfers, and starts them again. */
 static void turn(CURLM *multi, bool measures) {
     CURLMsg *message;
     int left;

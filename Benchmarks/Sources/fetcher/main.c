@@ -1,10 +1,10 @@
-/* Reads the bodies of one URL as streams, one after the other, or holds many of them.
+/* Reads the bodies of one URL as streams, one after the other, or holds many of them open.
  *
  *     fetcher SOCKET URL COUNT pipe|messages
  *     fetcher SOCKET URL COUNT hold
  *
- * The first form prints `seconds=S`. The second one sends COUNT requests, the host of each being the next address from
- * that of URL on, six to each; prints `held` when their headers have come, and reads nothing until it is ended. */
+ * The first form prints `seconds=S`. The second one sends COUNT requests to consecutive addresses, beginning with that
+ * of URL, six to each. It prints `held` when their headers have arrived, and reads no more until it is ended. */
 #include "stream_client.h"
 
 #include <err.h>

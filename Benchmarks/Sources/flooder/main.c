@@ -1,6 +1,6 @@
 /* A plugin process whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress
- * and flood.answers. Each call has it write one flood, and is answered behind it. flood.error answers with an error of
- * 1 MB; a call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
+ * and flood.answers. Each call makes it write one flood, followed by the answer. flood.error answers with an error of 1
+ * MB. A call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void append(const char *text, size_t count) {
 
 static void add(const char *text) { append(text, strlen(text)); }
 
-/* An array of one-way calls, in one line. */
+/* Adds an array of one-way calls, in one line. */
 static void add_array(const char *item) {
     add("[");
     for (int index = 0; index < ARRAY_ITEMS; index++) {
@@ -54,7 +54,7 @@ static void add_error(const char *id) {
     snprintf(line, sizeof line, "{\"callbackId\":%s,\"error\":{\"code\":\"flood\",\"message\":\"m\",\"data\":[0",
              id);
     add(line);
-    /* Made once: it is the daemon whose time is measured. */
+    /* Created once, because the daemon's time is measured. */
     static char values[2 * ERROR_VALUES];
     if (values[0] == 0) {
         for (size_t index = 0; index < sizeof values; index += 2) memcpy(values + index, ",0", 2);
@@ -104,7 +104,7 @@ static void write_flood(void) {
     flood_bytes = 0;
 }
 
-/* The member's text, as the daemon writes it: without white space. Returns whether it is there. */
+/* Copies the member's text, as the daemon writes it: without white space. Returns whether it exists. */
 static int member(const char *line, const char *name, char *text, size_t room) {
     const char *start = strstr(line, name);
     if (start == NULL) return 0;

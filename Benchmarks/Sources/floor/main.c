@@ -1,5 +1,5 @@
-// The floor that the daemon is measured against: libuv and nothing else. What comes in on a connection of the Unix
-// socket goes out on it again, unread. One thread, one read buffer, one write attempt for each read.
+// The floor with which the daemon is compared: libuv and nothing else. Bytes received on a connection of the Unix
+// socket are sent back on it unchanged. One thread, one read buffer, one write attempt for each read.
 //
 //     floor SOCKET
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 static char read_buffer[64 * 1024];
 
-// The part of an echo that the socket did not take immediately.
+// The part of an echo that the socket did not accept immediately.
 struct rest {
     uv_write_t request;
     char bytes[];
@@ -69,7 +69,7 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: floor SOCKET\n");
         return 64;
     }
-    // A client that leaves while it is written to ends its connection, not this program.
+    // A client that disconnects during a write ends its connection, not this program.
     signal(SIGPIPE, SIG_IGN);
     unlink(arguments[1]);
     uv_loop_t *loop = uv_default_loop();

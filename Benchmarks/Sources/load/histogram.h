@@ -1,4 +1,5 @@
-// Latencies in fixed memory: buckets of doubling width, each cut into 64, so that a quantile is at most 1.6 % too high.
+// Latencies in fixed memory: buckets of doubling width, each divided into 64, so that a quantile is at most 1.6 % too
+// high.
 #ifndef LOAD_HISTOGRAM_H
 #define LOAD_HISTOGRAM_H
 
@@ -13,7 +14,7 @@ struct histogram {
 
 void histogram_record(struct histogram *histogram, uint64_t nanoseconds);
 
-// The latency below which this share of the calls stayed; 0 where there was none.
+// Returns the latency that this share of the calls did not exceed; 0 if there was no call.
 uint64_t histogram_quantile(const struct histogram *histogram, double share);
 
 #endif

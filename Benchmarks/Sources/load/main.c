@@ -1,5 +1,5 @@
-// The load generator: one thread, epoll, as many connections and calls in flight as asked for. Every call bears a
-// number of its own, every reply is checked to the last byte, and one that is wrong ends the run.
+// The load generator: one thread, epoll, the requested number of connections and calls in flight. Every call has a
+// number of its own, every reply is checked to the last byte, and a wrong one ends the run.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "process.h"
 #include "template.h"
 
-// One call in flight. Its number is `sequence * in_flight + slot`, so that a reply leads to its slot.
+// One call in flight. Its number is `sequence * in_flight + slot`, so that a reply identifies its slot.
 struct slot {
     uint64_t number, value, sent_ns;
     bool is_taken;
@@ -26,15 +26,15 @@ struct slot {
 struct connection {
     int socket;
     char *input, *output;
-    // Up to `scanned` the input, which begins with an unfinished line, holds no end of a line.
+    // The first `scanned` bytes of the input, which begins with an unfinished line, contain no end of a line.
     size_t input_room, input_count, scanned, output_room, output_start, output_end;
     struct slot *slots;
-    // In order: which slot's reply comes next.
+    // For replies in order: the slot of the next reply.
     int oldest;
     bool waits_to_write;
 };
 
-// Numbers have seven digits from the first call on, so that all messages of a run are of one length.
+// Numbers have seven digits from the first call on, so that all messages of a run have one length.
 static const uint64_t first_number = 1000000;
 
 static struct options options;
@@ -93,7 +93,7 @@ static struct connection *connections_open(void) {
     return connections;
 }
 
-// MARK: Out
+// MARK: Sending
 
 static void flush(struct connection *connection) {
     while (connection->output_start < connection->output_end) {
@@ -128,7 +128,7 @@ static void send_call(struct connection *connection, int index, uint64_t now) {
     slot->is_taken = true;
     slot->sent_ns = now;
     calls_sent++;
-    // What has been written may still stand before what has not: there is room for all calls in flight.
+    // Written bytes may still precede unwritten ones in the buffer: it has room for all calls in flight.
     if (connection->output_room - connection->output_end < message.longest) {
         size_t left = connection->output_end - connection->output_start;
         memmove(connection->output, connection->output + connection->output_start, left);
@@ -139,7 +139,7 @@ static void send_call(struct connection *connection, int index, uint64_t now) {
         template_fill(&message, slot->number, slot->value, connection->output + connection->output_end);
 }
 
-// MARK: In
+// MARK: Receiving
 
 static void wrong(const char *bytes, size_t length) {
     fprintf(stderr, "load: a wrong reply: %.*s\n", (int)(length < 400 ? length : 400), bytes);
@@ -157,7 +157,7 @@ static void answered(struct connection *connection, int index, uint64_t now) {
     send_call(connection, index, now);
 }
 
-// A reply that bears a number, up to the end of its line.
+// Handles a reply that contains a number, up to the end of its line.
 static size_t take_line(struct connection *connection, const char *bytes, size_t count, uint64_t now) {
     const char *end = memchr(bytes + connection->scanned, '\n', count - connection->scanned);
     connection->scanned = end == NULL ? count : 0;
@@ -173,7 +173,7 @@ static size_t take_line(struct connection *connection, const char *bytes, size_t
     return length;
 }
 
-// A reply that is known by its place in the order.
+// Handles a reply that is identified by its position.
 static size_t take_next(struct connection *connection, const char *bytes, size_t count, uint64_t now) {
     struct slot *slot = &connection->slots[connection->oldest];
     static char *expected;
@@ -214,7 +214,7 @@ static void receive(struct connection *connection) {
 
 // MARK: The run
 
-// Handles what comes until `deadline_ns`, or until a bound of calls is reached.
+// Handles events until `deadline_ns`, or until the number of calls is reached.
 static void run_until(uint64_t deadline_ns) {
     struct epoll_event events[256];
     while (!(is_ending && calls_answered == calls_sent)) {
@@ -261,9 +261,9 @@ int main(int count, char **arguments) {
     struct payload payload = payload_read(options.payload_file, options.payload_bytes);
     message = template_read(options.message, payload);
     reply = template_read(options.reply, payload);
-    // Values differ from run to run as well: a store that is given what it holds already has less to do.
+    // Values differ from run to run: a store that already contains a value has less to do.
     last_value = options.first_is_set ? options.first_value - 1 : (uint64_t)time(NULL) % 100000 * 1000000;
-    // The group too: the server sees both.
+    // Sets the group, too, because the server sees both.
     if (options.uid >= 0 && (setgid((gid_t)options.uid) != 0 || setuid((uid_t)options.uid) != 0))
         fail("setuid", strerror(errno));
     poller = epoll_create1(EPOLL_CLOEXEC);

@@ -8,24 +8,24 @@
 struct options {
     const char *socket, *message, *reply;
     int connections, idle, in_flight, server_pid;
-    // Who connects; -1: whoever runs this.
+    // The user that connects; -1: the user that runs this program.
     int uid;
     double seconds, warm_up_seconds;
-    // 0: as many as go into the time.
+    // 0: as many as possible within the time.
     uint64_t calls;
     size_t payload_bytes;
-    // What %P stands for instead, from this file; NULL: letters.
+    // The file with the text for %P; NULL: letters.
     const char *payload_file;
-    // Where %V counts from, where that is set; else from a place that differs from run to run.
+    // The first number of %V, if it is set; otherwise one that differs from run to run.
     uint64_t first_value;
     bool first_is_set;
     // %V is a random number below this; 0: it counts up.
     uint64_t random_values;
-    // Replies bear no number: they come in the order of the calls, each as long as its template makes it.
+    // Replies have no number: they arrive in the order of the calls, with the length of their template.
     bool in_order;
 };
 
-// Reads the command line; ends the program where it makes no sense.
+// Parses the command line; ends the program if it is invalid.
 struct options options_read(int count, char **arguments);
 
 #endif

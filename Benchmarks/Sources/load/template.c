@@ -20,7 +20,7 @@ static void add(struct template *template, struct part part) {
     }
 }
 
-// The text gathered so far becomes a part.
+// Adds the text collected so far as a part.
 static void end_text(struct template *template, char **start, char **end) {
     if (*end > *start) add(template, (struct part){part_text, *start, (size_t)(*end - *start)});
     *start = *end;
@@ -46,7 +46,7 @@ struct payload payload_read(const char *path, size_t letters) {
 
 struct template template_read(const char *source, struct payload payload) {
     struct template template = {.count = 0};
-    // Kept for the life of the program: the parts point into it.
+    // Never freed: the parts point into it.
     char *start = malloc(strlen(source) + payload.length + 1), *end = start;
     if (start == NULL) abort();
     for (const char *next = source; *next != 0; next++) {
@@ -112,7 +112,7 @@ bool template_number(const struct template *template, const char *bytes, size_t 
                 *number = *number * 10 + (uint64_t)(bytes[offset] - '0');
             return offset > first;
         }
-        // Only text of a known length may stand before the number: replies name their call at their beginning.
+        // Only text of a known length may precede the number: replies name their call at their beginning.
         if (part->kind != part_text) return false;
         offset += part->length;
     }

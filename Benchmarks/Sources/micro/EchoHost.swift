@@ -7,7 +7,7 @@ final class EchoHost: TaskHost {
     let isolation = "none"
     private var instance: PluginInstance?
 
-    /// A runtime with one plugin whose one task is `Echo`.
+    /// Creates a runtime with one plugin whose one task is `Echo`.
     static func makeRuntime() -> TaskRuntime {
         let runtime = TaskRuntime(
             limits: RuntimeLimits(), policy: Policy(daemonUID: 0),
@@ -35,13 +35,13 @@ final class EchoHost: TaskHost {
     func notify(_ change: SessionChange, _ session: Session) {}
 }
 
-/// A clock that stands still: reading the time is the daemon's business, and no part of routing.
+/// A clock that always returns the same time: reading the time is part of the daemon, and not of routing.
 private final class StandingClock: RuntimeClock {
     let now = RuntimeInstant(nanoseconds: 1_000_000_000)
     func wake(at moment: RuntimeInstant?) {}
 }
 
-/// A session and its connection without a socket: what the session has to say is dropped at the end of each turn.
+/// A session and its connection without a socket: the session's output is dropped at the end of each turn.
 final class Desk: SessionTransport {
     let runtime = EchoHost.makeRuntime()
     lazy var session = runtime.open(PeerIdentity(uid: 0, gid: 0, pid: 1), transport: self)

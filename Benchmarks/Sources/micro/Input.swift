@@ -1,6 +1,6 @@
 import BridgeMessage
 
-/// Calls as they lie in the loop's read buffer: sixteen lines of 150 bytes, and what may be read behind them.
+/// Calls as in the loop's read buffer: sixteen lines of 150 bytes, and readable bytes after them.
 final class Input {
     static let lineCount = 16
 

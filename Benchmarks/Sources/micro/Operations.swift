@@ -1,14 +1,14 @@
 import BridgeMessage
 import TaskRuntime
 
-/// One step of a call's way, or all of it, as a function that does it so many times.
+/// One step of the processing of a call, or all steps, as a function that repeats it the given number of times.
 struct Operation {
     var name: String
     var run: (Int) -> Void
 
     static var all: [Operation] { [decode, route, encode, call] }
 
-    /// A line becomes a message: grammar, envelope, fields.
+    /// Parses a line into a message: grammar, envelope, fields.
     private static var decode: Operation {
         let input = Input()
         let decoder = MessageDecoder()
@@ -22,8 +22,8 @@ struct Operation {
         }
     }
 
-    /// A message becomes a callback: task, policy, bounds, call table, host, answer, statistics, and the writing of the
-    /// callback, which cannot be taken out of it.
+    /// Turns a message into a callback: task, policy, limits, call table, host, answer, statistics, and the writing of
+    /// the callback, which cannot be separated.
     private static var route: Operation {
         let input = Input()
         let decoder = MessageDecoder()
@@ -42,12 +42,12 @@ struct Operation {
         }
     }
 
-    /// A result becomes a line.
+    /// Turns a result into a line.
     private static var encode: Operation {
         let output = OutputBuffer()
         let id = Array("1000000".utf8)
         let input = Input()
-        // Of the length that Echo's results have.
+        // Of the length of Echo's results.
         let result = UnsafeRawBufferPointer(rebasing: input.firstLine[25..<(input.firstLine.count - 22)])
         return Operation(name: "encode") { count in
             id.withUnsafeBytes { id in
@@ -61,7 +61,7 @@ struct Operation {
         }
     }
 
-    /// All of it, from the bytes that were read to the bytes that are to be written.
+    /// All steps, from the received bytes to the bytes to send.
     private static var call: Operation {
         let input = Input()
         let decoder = MessageDecoder()

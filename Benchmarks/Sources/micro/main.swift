@@ -1,9 +1,9 @@
-// The way of a call without sockets and plugins, step by step: nanoseconds and allocations for each.
+// The processing of a call without sockets and plugins, step by step: nanoseconds and allocations for each.
 //
 //     micro [--count N] [OPERATION…]
 //
-// Allocations repeat exactly. Nanoseconds do not; instructions do, and a run under
-// `valgrind --tool=callgrind` counts them: `bench --only instructions` takes the difference of two runs.
+// Allocations are reproducible. Nanoseconds are not; instructions are, and a run under `valgrind --tool=callgrind`
+// counts them: `bench --only instructions` reports the difference of two runs.
 import Glibc
 import MallocCount
 
@@ -30,7 +30,7 @@ func nanosecondsNow() -> UInt64 {
 }
 
 for operation in Operation.all where wanted.isEmpty || wanted.contains(operation.name) {
-    // What is allocated once is not the calls' doing.
+    // Allocations that are made once are not due to the calls.
     operation.run(Input.lineCount * 64)
     let (allocationsBefore, start) = (malloc_count(), nanosecondsNow())
     operation.run(count)

@@ -1,14 +1,14 @@
-/* An HTTP server that costs little: one thread, epoll, bodies of one letter. It stands for the internet.
+/* An HTTP server with little overhead: one thread, epoll, bodies of one letter. It represents the internet.
  *
  *     origin [ADDRESSES]
  *
- * Listens on 127.0.0.1 and the addresses behind it, ADDRESSES in all, each of which is a host to its clients. Prints
+ * Listens on 127.0.0.1 and the addresses after it, ADDRESSES in all, each of which is a host to its clients. Prints
  * `port=N`. GET of these paths, N being the length of the body:
  *
  *     /plain/N       not to be stored
  *     /stored/N      fresh for an hour
- *     /validated/N   with an entity tag, to be validated each time; 304 to any If-None-Match
- *     /held/N        half of the body, and nothing more */
+ *     /validated/N   with an entity tag, must be validated each time; 304 to any If-None-Match
+ *     /held/N        half of the body, and then no more bytes */
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 enum {
     REQUEST_BYTES = 8192,
     HEAD_BYTES = 512,
-    BODY_BYTES = 1 << 20, /* Longer bodies are sent in several writes of this. */
+    BODY_BYTES = 1 << 20, /* Longer bodies are sent in several writes of this size. */
     EVENTS = 64,
     BACKLOG = 512,
 };
@@ -73,7 +73,7 @@ static void end(client *client) {
     free(client);
 }
 
-/* What the request in the buffer is answered with. */
+/* Prepares the answer to the request in the buffer. */
 static void answer(client *client) {
     char kind[16] = "";
     size_t length = 0;
@@ -97,7 +97,7 @@ static void answer(client *client) {
 
 static bool is_sending(const client *client) { return client->head_sent < client->head_count || client->body_left > 0; }
 
-/* Sends as many bytes as the socket takes. False: the connection is over. */
+/* Sends as many bytes as the socket accepts. False if the connection has ended. */
 static bool send_some(client *client) {
     while (is_sending(client)) {
         size_t head_left = client->head_count - client->head_sent;
@@ -114,7 +114,7 @@ static bool send_some(client *client) {
     return true;
 }
 
-/* Answers the requests that have come, one after the other. False: the connection is over. */
+/* Answers the received requests, one after the other. False if the connection has ended. */
 static bool go_on(client *client) {
     while (true) {
         if (!send_some(client)) return false;

@@ -1,5 +1,5 @@
-// A client that provides a task and answers each call of it with the call's options: what forwarding is measured with.
-// As little work as possible, so that what is measured is the daemon.
+// A client that provides a task and answers each call of it with the call's options: it measures forwarding. It does as
+// little work as possible, so that the daemon is measured.
 //
 //     provider SOCKET TASK
 //
@@ -34,15 +34,15 @@ static const char *find(const char *from, const char *end, const char *text) {
     return memmem(from, (size_t)(end - from), text, strlen(text));
 }
 
-// The callback for one line, appended to the output. The daemon writes the options last. A line that is no call is
-// passed over.
+// Appends the callback for one line to the output. The daemon writes the options last. A line that is not a call is
+// ignored.
 static size_t answer(const char *line, const char *end, size_t used) {
     const char *id = find(line, end, "\"callbackId\":");
     const char *options = find(line, end, "\"options\":");
     if (id == NULL || options == NULL) return used;
     id += strlen("\"callbackId\":");
     options += strlen("\"options\":");
-    // An answer is shorter than its call, so that the output holds those of a whole input.
+    // An answer is shorter than its call, so the output has room for the answers to a whole input.
     int length = snprintf(output + used, sizeof output - used, "{\"callbackId\":%.*s,\"result\":%.*s\n",
                           (int)strspn(id, "0123456789"), id, (int)(end - options), options);
     return used + (size_t)length;

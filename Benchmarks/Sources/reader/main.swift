@@ -1,4 +1,4 @@
-// Reads a stream as a program with BridgeClient does: reader SOCKET STREAM. Ends with status 1 where it is not complete.
+// Reads a stream with BridgeClient: reader SOCKET STREAM. The exit status is 1 if the stream is not complete.
 import BridgeClient
 import Glibc
 

@@ -1,16 +1,16 @@
-// What SQLite itself can do with the persistence plugin's tables: the measure that the plugin is held against.
+// The speed of SQLite with the persistence plugin's tables: the reference for the plugin.
 //
-// Drives the C interface directly, in one thread, with nothing in between: prepared statements, the schema and the
-// settings of the plugin (Plugins/Persistence/Tasks/Store), records of the same form and size as a load generator
-// sends. What the plugin needs beyond its storage (socket, JSON, order, threads) is the difference to these figures.
+// Drives the C interface directly, in one thread: prepared statements, the schema and the settings of the plugin
+// (Plugins/Persistence/Tasks/Store), records of the form and size that a load generator sends. The plugin's other work
+// (socket, JSON, order, threads) is the difference to these figures.
 //
 //     sqlite-direct MODE --database PATH --seconds N [--rows N]
 //
 //     create   inserts records, `--rows` (100) to a transaction; p50 and p99 are those of a whole transaction
 //     lone     inserts records, one to a transaction
-//     read     reads records by their key, in random order; makes a table of `--rows` (100,000) where it is smaller
+//     read     reads records by their key, in random order; fills a table up to `--rows` (100,000)
 //
-// Prints one line of KEY=VALUE pairs. Every record differs from every other: SQLite skips writing what does not change.
+// Prints one line of KEY=VALUE pairs. Every record is different, because SQLite does not write unchanged content.
 
 #include <sqlite3.h>
 
@@ -117,7 +117,7 @@ static void report(const char *mode, uint64_t operations, uint64_t nanoseconds) 
 static sqlite3_stmt *insert_record, *take_version;
 static int64_t next_number;
 
-/// A key of the length of those that the plugin makes, and as theirs in the order of making.
+/// Writes a key of the length and order of the plugin's keys.
 static int write_key(char *key, int64_t number) {
     return sprintf(key, "%08" PRIx64 "-0000-7000-8000-%012" PRIx64, (uint64_t)number, (uint64_t)number);
 }

@@ -1,11 +1,11 @@
-/* Sends the bytes of a file as a stream, from one process to another: each side by a descriptor, or by messages.
+/* Sends the bytes of a file as a stream from one process to another: each side by a descriptor, or by messages.
  *
  *     streamer SOCKET FILE pipe|messages pipe|messages
  *     streamer SOCKET FILE pipe|messages PROGRAM [ARGUMENT ...]
  *
- * The first word is the writer's, the second one the reader's. A program as the reader gets the socket and the stream's
- * name as its last arguments. Prints `seconds=S`: from before the stream is made until both sides know that it is
- * complete, with the start of the program. */
+ * The first word is for the writer, the second one for the reader. A program as the reader gets the socket and the
+ * stream's name as its last arguments. Prints `seconds=S`: from before the creation of the stream until both sides have
+ * its end, with the start of the program. */
 #include "stream_client.h"
 
 #include <err.h>
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 enum {
-    PIECE_BYTES = 24000,    /* Of a write, as the libraries do: its line is below 32 KiB. */
-    MAXIMUM_UNANSWERED = 5, /* Half a window: so much a writer may always have unanswered. */
+    PIECE_BYTES = 24000,    /* Of a write, as in the libraries: its line is below 32 KiB. */
+    MAXIMUM_UNANSWERED = 5, /* Half a window, which a writer may always have unanswered. */
 };
 
 static size_t copy_to(int descriptor, int file) {
@@ -35,7 +35,7 @@ static size_t copy_to(int descriptor, int file) {
     return total;
 }
 
-/* The bytes are not the file's: what they are costs the daemon the same. Only the end of a line is made again. */
+/* The bytes are not those of the file: the daemon's cost is the same. Only the end of a line is written each time. */
 static size_t write_messages(client *client, const char *stream, int file) {
     static char bytes[PIECE_BYTES], line[PIECE_BYTES / 3 * 4 + 256];
     const int start = snprintf(line, sizeof line,
@@ -73,7 +73,7 @@ static void await_success(pid_t child, const char *who) {
     if (waitpid(child, &status, 0) != child || status != 0) errx(1, "the %s has failed", who);
 }
 
-/* The words are the program, its arguments, and room for two more behind. */
+/* The words are the program, its arguments, and room for two more at the end. */
 static void read_by_program(char **words, int count, char *socket, char *stream) {
     pid_t child = fork();
     if (child < 0) err(1, "fork");

@@ -1,7 +1,6 @@
-// The user who is attacked: victim SOCKET UID MICROSECONDS LINE. Connects as that user (0: as the user who runs it),
-// sends the line, waits for the line that comes back, and does so once in each interval. Each time it writes to its
-// standard output when it sent and how long it waited: two numbers of 64 bits, in nanoseconds of CLOCK_MONOTONIC. Ends
-// with its reader.
+// The attacked user: victim SOCKET UID MICROSECONDS LINE. Connects as that user (0: the user that runs this program).
+// Once in each interval it sends the line and waits for the answering line. Each time it writes to its standard output
+// the send time and the wait: two numbers of 64 bits, in nanoseconds of CLOCK_MONOTONIC. Ends with its reader.
 import Glibc
 
 func fail(_ what: String) -> Never {
@@ -20,7 +19,7 @@ func connect(to path: String) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-    // The C interface takes an address of any family by the pointer of the common one.
+    // The C interface takes an address of any family as a pointer to the common type.
     let status = withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))

@@ -1,5 +1,5 @@
-// How long to wait before the next attempt: growing, so that a daemon that is away is not pestered, and scattered, so
-// that many clients of one daemon do not all come back in the same moment.
+// The delay before the next attempt. It grows, so that clients do not flood an unavailable daemon. It has jitter, so
+// that many clients of one daemon do not reconnect at the same moment.
 
 export class Backoff {
     #first;
@@ -9,8 +9,8 @@ export class Backoff {
     #last = 0;
 
     /**
-     * Delays, in milliseconds, grow from `first` by doubling up to `max`; each is scattered between a half of that and
-     * all.
+     * Delays, in milliseconds, double from `first` up to `max`. Each is multiplied by a random factor between 0.5
+     * and 1.
      */
     constructor({ first = 100, max = 15_000, random = Math.random } = {}) {
         this.#first = first;
@@ -18,9 +18,9 @@ export class Backoff {
         this.#random = random;
     }
 
-    /** The next delay in milliseconds. */
+    /** Returns the next delay in milliseconds. */
     next() {
-        // The exponent is bounded because 2 ** 1024 is no longer a number.
+        // The exponent is bounded because 2 ** 1024 is Infinity.
         const full = Math.min(this.#max, this.#first * 2 ** Math.min(this.#attempts, 32));
         this.#attempts += 1;
         this.#last = full * (0.5 + 0.5 * this.#random());
@@ -28,8 +28,8 @@ export class Backoff {
     }
 
     /**
-     * A connection was good for so many milliseconds. Delays begin again only where it outlived the last one: a daemon
-     * that takes connections and drops them immediately must not be tried at full speed.
+     * Records that a connection lasted for `duration` milliseconds. Delays start again from `first` only if that is at
+     * least the last delay: a daemon that drops each connection immediately must not be retried at full speed.
      */
     connectedFor(duration) {
         if (duration >= this.#last) this.#attempts = 0;

@@ -1,5 +1,5 @@
-// What a program holds: one bridge, over whatever carries its messages. It ties calls, provided tasks and
-// subscriptions, which live as long as the bridge, to the connections, which come and go.
+// The main object of the library: one bridge, over any carrier of messages. It connects calls, provided tasks and
+// subscriptions, which last as long as the bridge, with its successive connections.
 
 import { Backoff } from "./backoff.js";
 import { Calls } from "./calls.js";
@@ -44,7 +44,7 @@ export class Bridge {
     });
 
     /**
-     * Nothing is opened before the first use. The options are documented with the types, in types/trestle-bridge.d.ts.
+     * Opens no connection before the first use. The options are documented in types/trestle-bridge.d.ts.
      */
     constructor(options = {}) {
         const settings = { ...defaults, ...options, hello: { client: programName(), ...options.hello } };
@@ -72,7 +72,7 @@ export class Bridge {
         });
     }
 
-    /** What happens to the connection. */
+    /** Returns the callbacks for the connection. */
     #session(settings) {
         return {
             introduce: () => this.#calls.begin("bridge.hello", settings.hello, { isInSession: true }).promise,
@@ -112,7 +112,7 @@ export class Bridge {
     }
 
     #receive(message) {
-        if (!isObject(message)) return this.#problem(new BridgeError("message.invalid", "what came is no message"));
+        if (!isObject(message)) return this.#problem(new BridgeError("message.invalid", "an invalid message was received"));
         if (message.task !== undefined) this.#provider.receive(message);
         else if (message.cancel !== undefined) this.#provider.cancel(message.cancel);
         else if (message.event !== undefined) this.#receiveEvent(message);
@@ -130,21 +130,21 @@ export class Bridge {
         }
     }
 
-    /** The daemon no longer begins calls. Returns whether they wait for the next one. */
+    /** Handles that the daemon no longer begins calls. Returns whether calls wait for the next daemon. */
     #drain() {
         const mayWait = this.#connection.drain();
         if (mayWait) this.#calls.hold();
         return mayWait;
     }
 
-    /** For calls that may be made twice: until one is answered, over as many connections as it takes. */
+    /** Repeats a call over new connections until it is answered. For calls that may be made twice. */
     async #repeat(task, options) {
         for (;;) {
             const { lossCount } = this.#calls;
             try {
                 return await this.#calls.begin(task, options).promise;
             } catch (error) {
-                // A container may answer with session.closed as well; asking it again immediately would have no end.
+                // A container may also answer with session.closed; an immediate repetition could loop forever.
                 const wasLost = error.code === "session.closed" && this.#calls.lossCount > lossCount;
                 if (!wasLost || this.#calls.hasEnded) throw error;
             }
@@ -176,7 +176,7 @@ export class Bridge {
         while (true) {
             const page = await this.call(task, wanted, settings);
             yield page;
-            // A page that ends where the one before ended would never come to an end.
+            // A page with the same cursor as the previous one would repeat forever.
             if (page.cursor === undefined || page.cursor === wanted.cursor) return;
             wanted = { ...wanted, cursor: page.cursor };
         }
@@ -186,12 +186,12 @@ export class Bridge {
         const promise = streamsIn(options).length === 0
             ? this.#calls.begin(task, options, { session, isOneWay: true }).promise
             : Promise.reject(notBegun("options.invalid", "a one-way call has no streams: use call"));
-        // No caller has to handle its outcome.
+        // Callers may ignore the promise: this prevents an unhandled rejection.
         promise.catch(() => {});
         return promise;
     }
 
-    // Tasks of this end.
+    // Provided tasks.
 
     register(task, handler, settings) {
         return this.#provider.register(task, handler, settings);
@@ -206,7 +206,7 @@ export class Bridge {
     }
 
     async publish(event, data, { retain } = {}) {
-        // What is undefined has no JSON, and so is left out.
+        // JSON omits members that are undefined.
         await this.call("bridge.publish", { event, data, retain: retain ? true : undefined });
     }
 
@@ -283,7 +283,7 @@ export class Bridge {
     }
 }
 
-/** Only what is for programs: the other settings are the library's own. */
+/** Returns only the public settings. The other settings are internal to the library. */
 function callSettings({ signal, timeout, onProgress, session, retry } = {}) {
     return { signal, timeout, onProgress, session, retry };
 }

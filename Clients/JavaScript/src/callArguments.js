@@ -5,13 +5,13 @@ import { byteLength, encodeValue } from "./messages.js";
 
 /** The longest `timeout` in milliseconds, a year. */
 const maxTimeout = 365 * 24 * 60 * 60 * 1000;
-/** What a message needs at most, beside task and options. */
+/** The maximum number of bytes in a message besides task and options. */
 const envelopeBytes = 96;
 
 /**
- * Checks them.
- * @returns `timeout` in whole milliseconds, `optionsText`, and `bytes`, the length of the message, about
- * @throws {BridgeError} where one makes no sense; `started` is false
+ * Checks the arguments.
+ * @returns `timeout` in whole milliseconds, `optionsText`, and `bytes`, the approximate length of the message
+ * @throws {BridgeError} if an argument is invalid; `started` is false
  */
 export function checkArguments(task, options, { timeout, session }) {
     if (typeof task !== "string" || task === "") {

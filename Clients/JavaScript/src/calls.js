@@ -1,10 +1,10 @@
-// The calls that this end makes. Each ends exactly once, whatever happens: by its callback, by its deadline, by its
-// AbortSignal, by the loss of the connection, or by the closing of the bridge.
+// The calls that this client makes. Each call ends exactly once: by its callback, its deadline, its AbortSignal, the
+// loss of the connection, or the closing of the bridge.
 //
-// A call waits (in the outbox), is in flight (given to the carrier, and in the table by its id), and has ended. Calls
-// that wait for a connection outlive the loss of one; those that wait only for room in a carrier are that connection's,
-// and end with it. Ids count up and are never used twice, not even across connections, so what comes late or twice
-// matches nothing and is passed over.
+// A call is first waiting (in the outbox), then in flight (given to the carrier, and in the table by its id), then
+// ended. A call that waits for a connection survives the loss of one. A call that waits only for room in a carrier ends
+// with that connection. Ids count up and are never reused, not even across connections: a late or repeated message
+// matches no call and is ignored.
 
 import { checkArguments } from "./callArguments.js";
 import { BridgeError, cancelledHere, closedHere, ending, goesAsStream, notBegun, unreachable } from "./errors.js";
@@ -12,13 +12,13 @@ import { callText, cancelText, isLonger } from "./messages.js";
 import { plainMessage } from "./outbox.js";
 import { WaitingCalls } from "./waitingCalls.js";
 
-/** The `timeout` of a message that stands for none, in milliseconds: the longest that the daemon knows. */
+/** The `timeout` of a message that means no timeout, in milliseconds: the longest that the daemon accepts. */
 const noTimeout = 366 * 24 * 60 * 60 * 1000;
 
 export class Calls {
-    /** The longest message that the daemon takes, in bytes; from `bridge.hello`. */
+    /** The maximum length of a message to the daemon, in bytes; from `bridge.hello`. */
     messageBytes = 1 << 20;
-    /** How many connections were lost. A caller that compares this number knows whether such a loss ended a call. */
+    /** The number of lost connections. A caller compares it before and after a call to detect a loss. */
     lossCount = 0;
 
     #outbox;
@@ -26,19 +26,19 @@ export class Calls {
     #settings;
     #onProblem;
     #waiting = new Set();
-    /** Those of them that wait for a connection. */
+    /** The waiting calls that wait for a connection. */
     #unconnected;
     #inFlight = new Map();
     #lastId = 0;
     #isUp = false;
     #wasUp = false;
-    /** Why there is no connection: the reason of a call that waited too long. */
+    /** The reason why there is no connection. It is the cause of the error of a call that waits too long. */
     #reason = undefined;
     #end = undefined;
 
     /**
-     * @param settings `grace`, `maxWait`, `maxWaitingCalls`, `maxWaitingBytes`; `onWaiting`: a call wants a
-     *   connection; `onShuttingDown`: whether to hold calls
+     * @param settings `grace`, `maxWait`, `maxWaitingCalls`, `maxWaitingBytes`; `onWaiting()`: a call needs a
+     *   connection; `onShuttingDown()`: returns whether calls wait for the next daemon
      */
     constructor(outbox, timers, settings, onProblem) {
         this.#outbox = outbox;
@@ -50,8 +50,8 @@ export class Calls {
 
     /**
      * Begins a call.
-     * @param settings `signal`, `timeout`, `onProgress`, `session`; `isOneWay`; `isInSession`: of the current session
-     *   only, before the calls of the program
+     * @param settings `signal`, `timeout`, `onProgress`, `session`; `isOneWay`; `isInSession`: whether the call belongs
+     *   to the current session only, and is sent before the calls of the program
      * @returns {{promise: Promise<unknown>, cancel: (cause?: unknown) => void}}
      */
     begin(task, options, settings = {}) {
@@ -110,7 +110,7 @@ export class Calls {
         if (call.state === "waiting") this.#settings.onWaiting();
     }
 
-    /** Without a deadline of its own, a call waits for a connection no longer than the settings say. */
+    /** Makes a call wait for a connection. Without a deadline of its own, it waits for at most `maxWait`. */
     #awaitConnection(call) {
         this.#unconnected.add(call);
         if (call.deadline !== undefined || call.waitTimer) return;
@@ -124,7 +124,7 @@ export class Calls {
         });
     }
 
-    /** The message, at the moment of writing; undefined where the call has ended, or cannot be sent. */
+    /** Returns the message when it is written; `undefined` if the call has ended or cannot be sent. */
     #take(call) {
         if (call.state !== "waiting") return undefined;
         this.#waiting.delete(call);
@@ -150,13 +150,13 @@ export class Calls {
         return text;
     }
 
-    /** What a message says of the deadline. */
+    /** Returns the `timeout` of the message; `undefined` if the call has no deadline of its own. */
     #timeLeft({ deadline }) {
         if (deadline === undefined) return undefined;
         return deadline === Infinity ? noTimeout : Math.max(1, Math.ceil(deadline - this.#timers.now()));
     }
 
-    /** A callback of the protocol. */
+    /** Handles a callback of the protocol. */
     receive(message) {
         const call = this.#inFlight.get(message.callbackId);
         if (!call) {
@@ -172,7 +172,7 @@ export class Calls {
             return this.#finish(call, new BridgeError("reply.invalid", reason));
         }
         if (error.code === "daemon.stopping" && error.started === false && this.#settings.onShuttingDown()) {
-            // Nothing was done: the call goes to the next daemon, if there is room for it until then.
+            // Nothing was done: the call goes to the next daemon, if there is room for it to wait.
             if (!call.settings.isInSession && this.#unconnected.hasRoom(call)) {
                 this.#inFlight.delete(call.id);
                 call.lastSequence = -1;
@@ -195,7 +195,7 @@ export class Calls {
         }
     }
 
-    /** The callback of this id came, and cannot be read. */
+    /** Ends the call of a callback that arrived but cannot be read. */
     receiveUnreadable(id, code, reason) {
         const call = this.#inFlight.get(id);
         if (call) this.#finish(call, new BridgeError(code, reason, { data: { started: true } }));
@@ -208,7 +208,7 @@ export class Calls {
             const what = this.#isUp ? "the daemon took no more" : "no connection to the daemon came";
             return this.#endHere(call, error(`${what} before the deadline of the call of ${call.task}`, false));
         }
-        // The daemon reports the deadline itself, a moment later than it passed here.
+        // The daemon reports the deadline itself, slightly later than it passes here.
         this.#after(call, this.#settings.grace, () => {
             this.#endHere(call, error(`neither a callback of ${call.task} nor word of its deadline came`, true));
         });
@@ -218,7 +218,7 @@ export class Calls {
         this.#endHere(call, cancelledHere(call.task, call.state === "inFlight", cause));
     }
 
-    /** Ends a call here, and cancels it at the daemon where that knows of it. */
+    /** Ends a call here. If it was sent to the daemon, sends a cancel as well. */
     #endHere(call, error) {
         const isKnown = call.state === "inFlight";
         if (!this.#finish(call, error)) return;
@@ -235,7 +235,7 @@ export class Calls {
         for (const timer of call.timers) timer.cancel();
         if (call.onAbort) call.settings.signal.removeEventListener("abort", call.onAbort);
         const { resolve, reject } = call;
-        // Maps that have grown keep what was in them until the next full collection: not these.
+        // A Map that has grown may keep deleted entries until the next full collection. This releases the values.
         call.resolve = call.reject = call.optionsText = undefined;
         if (error) reject(error);
         else resolve(result);
@@ -250,7 +250,7 @@ export class Calls {
 
     // The connection.
 
-    /** A session takes calls. */
+    /** Handles that a session accepts calls. */
     connectionUp() {
         this.#isUp = this.#wasUp = true;
         this.#reason = undefined;
@@ -260,13 +260,13 @@ export class Calls {
         }
     }
 
-    /** No session takes calls for now. Calls in flight go on. */
+    /** Handles that no session accepts calls at the moment. Calls in flight continue. */
     hold() {
         this.#isUp = false;
         for (const call of this.#waiting) if (!call.settings.isInSession) this.#awaitConnection(call);
     }
 
-    /** The connection is gone, and its calls with it. Those that waited for one go on waiting. */
+    /** Ends the calls of a lost connection. Calls that wait for a connection continue to wait. */
     connectionLost(error) {
         this.#reason = error;
         this.lossCount += 1;
@@ -277,7 +277,7 @@ export class Calls {
         this.hold();
     }
 
-    /** Nothing can be called from now on. What is one-way and waits may still be written where a session takes it. */
+    /** Ends all calls and refuses new ones. Waiting one-way calls may still be written if a session accepts calls. */
     close(error = closedHere()) {
         if (this.#end) return;
         this.#end = error;
@@ -287,12 +287,12 @@ export class Calls {
         }
     }
 
-    /** Whether calls are no longer possible. */
+    /** Whether this object refuses all new calls. */
     get hasEnded() {
         return this.#end !== undefined;
     }
 
-    /** One-way calls that could not be written before the end. */
+    /** Ends the one-way calls that could not be written before the end. */
     abandon() {
         const error = this.#end ?? closedHere();
         for (const call of [...this.#waiting]) this.#finish(call, ending(error, call.task, false));

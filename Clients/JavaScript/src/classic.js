@@ -1,4 +1,4 @@
-// The library as a plain script: the page's bridge, and beside it what a module exports.
+// The library as a plain script. It defines the page's bridge, and an object with the exports of the module.
 
 import { Bridge } from "./bridge.js";
 import { connect } from "./connect.js";

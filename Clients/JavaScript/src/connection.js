@@ -1,34 +1,34 @@
-// One connection after the other: opens a carrier, introduces the client, and, where the carrier can be opened again,
-// does so when it was lost, after a pause that grows. Everything that outlives a connection (calls, registrations,
-// subscriptions) belongs to the bridge and is notified of it by the `session` callbacks.
+// Successive connections: opens a carrier and sends bridge.hello. After a loss and a growing pause it opens the next
+// carrier, if the kind of carrier permits it. Everything that outlives a connection (calls, registrations,
+// subscriptions) belongs to the bridge, which is notified through the `session` callbacks.
 //
 // States: idle → connecting → open → (lost) → waiting → connecting …, and closed in the end.
 //
 // A carrier carries messages. Its interface:
 //
 //   open(events)      Begins. `events` has opened(), message(textOrValue), unreadable(id), drained(), problem(error),
-//                     and closed(error?): the last one, called once.
-//   write(text)       Takes one message in any case; false: wait for drained() before the next. Where there is gather,
-//                     it takes several messages, a line each.
-//   canWrite          Optional: false where it no longer takes anything, although closed() has not come yet.
-//   gather(action)    Optional: runs the action later in this turn, so that one write takes what has come until then.
+//                     and closed(error?), which is called once, last.
+//   write(text)       Always accepts one message. Returns false if the next one must wait for drained(). With gather,
+//                     it accepts several messages, one per line.
+//   canWrite          Optional: false if it accepts nothing more, although closed() has not been called yet.
+//   gather(action)    Optional: runs the action later in this turn, so that one write sends all messages of the turn.
 //   end()             Delivers what was written, then closes; closed() follows.
-//   destroy()         Closes immediately. No further event comes.
-//   keepAlive(keeps)  Whether it keeps a Node process alive.
+//   destroy()         Closes immediately. No further event follows.
+//   keepAlive(keeps)  Sets whether it keeps a Node process alive.
 //   canReopen         Whether another carrier of its kind may be opened after it.
-//   awaitsHello       Whether calls wait for the answer to bridge.hello. Not where a container stands between, which
-//                     may know no such task.
+//   awaitsHello       Whether calls wait for the answer to bridge.hello. False with a container, which may not have
+//                     that task.
 
 import { BridgeError, closedHere, connectionLost, unreachable } from "./errors.js";
 
-/** How long a daemon may take to close its end after this end has, in milliseconds. */
+/** The time for the daemon to close its end after this end was closed, in milliseconds. */
 const closeTimeout = 1000;
-/** How long, in milliseconds, calls that a stopping daemon refused wait until the same connection is tried again. */
+/** The delay before calls that a stopping daemon refused are sent again over the same connection, in milliseconds. */
 const resumeDelay = 1000;
 
 export class Connection {
     state = "idle";
-    /** What the daemon said of itself in answer to bridge.hello; undefined where it was not let ask. */
+    /** The daemon's answer to bridge.hello; `undefined` if the daemon refused it or has not answered yet. */
     hello = undefined;
 
     #makeCarrier;
@@ -44,10 +44,10 @@ export class Connection {
     #retry = undefined;
     #resuming = undefined;
     #keepsAlive = true;
-    /** Set when the next loss is the end: the session was closed on purpose, or this end closes. */
+    /** The reason of the final end; set if the daemon closes the session on purpose, or this client closes. */
     #finalReason = undefined;
     #isClosing = false;
-    /** The last error about no call in particular: where the connection ends now, it says why. */
+    /** The last error that belongs to no call. If the connection ends before it is open, this is the reason. */
     #lastProblem = undefined;
     #openWaiters = [];
     #closeWaiters = [];
@@ -66,12 +66,12 @@ export class Connection {
         this.#session = session;
     }
 
-    /** Begins to connect, unless it has. */
+    /** Begins to connect if it has not begun yet. */
     start() {
         if (this.state === "idle") this.#attempt();
     }
 
-    /** Resolves when the connection is open; rejects with what the next attempt fails with. */
+    /** Resolves when the connection is open. Rejects with the error of the current or next attempt. */
     opened() {
         this.start();
         if (this.state === "open") return Promise.resolve(this.hello);
@@ -85,7 +85,7 @@ export class Connection {
         // A listener may have closed the bridge.
         if (this.state === "closed") return;
         let carrier;
-        // Events of a carrier that is no longer the current one are ignored.
+        // Ignores events of a previous carrier.
         const current = (action) => (...values) => (carrier === this.#carrier ? action(...values) : undefined);
         try {
             carrier = this.#makeCarrier();
@@ -103,7 +103,7 @@ export class Connection {
                 closed: current((error) => this.#lost(error ?? connectionLost("it was closed"))),
             });
         } catch (error) {
-            // Without a carrier there is nothing to try again.
+            // Without a carrier there is nothing to retry.
             this.#finalReason = error instanceof BridgeError ? error : unreachable(String(error));
             this.#carrier = carrier;
             this.#lost(this.#finalReason);
@@ -132,8 +132,8 @@ export class Connection {
     }
 
     #introductionFailed(error) {
-        // Who may not ask may still call what the daemon's rules let it call; but not under another origin than it
-        // wants.
+        // A client that may not call bridge.hello may still make other calls. But a client that names an origin must
+        // not continue without it.
         const mayGoOn = ["permission.denied", "task.not_found"].includes(error.code) && !this.#settings.hello.origin;
         if (mayGoOn) return this.#introduced(undefined);
         if (this.state === "open") return this.#session.problem(error);
@@ -153,7 +153,7 @@ export class Connection {
         this.#change("open", { hello: this.hello });
     }
 
-    /** One message, or an array of them, as text or as a value. */
+    /** Receives one message, or an array of messages, as text or as a value. */
     receive(message) {
         let value = message;
         if (typeof message === "string") {
@@ -166,20 +166,19 @@ export class Connection {
         for (const item of Array.isArray(value) ? value : [value]) {
             if (this.state === "closed") return;
             const problem = item?.callbackId === null ? BridgeError.from(item.error) : undefined;
-            // Before the connection is open it can only be about that, and is the reason of the end that follows.
+            // Before the connection is open, such an error can only concern the connection, which ends next.
             if (problem && this.state !== "open") this.#lastProblem = problem;
             else this.#session.message(item);
         }
     }
 
     /**
-     * Whether calls that the daemon refuses because it stops may wait for the next one; if so, they are held from now
-     * on.
+     * Holds calls while the daemon stops. Returns whether they may wait for the next daemon; if not, they are not held.
      */
     drain() {
         if (!this.#carrier?.canReopen || this.#finalReason || this.#isClosing) return false;
         this.#outbox.isHeld = true;
-        // A daemon that hands its sessions on to the next one keeps the connection, and says nothing when it goes on.
+        // A daemon that passes its sessions to the next one keeps the connection and does not report when calls resume.
         this.#resuming ??= this.#timers.after(resumeDelay, () => this.#resume());
         return true;
     }
@@ -191,14 +190,14 @@ export class Connection {
         this.#outbox.flush();
     }
 
-    /** The session is being closed on purpose: there shall be no next one. */
+    /** Handles that the daemon closes the session on purpose. No other session follows. */
     endsOnPurpose(reason) {
         this.#finalReason ??= reason;
-        // Behind a container no end of a connection is seen.
+        // With a container, this client does not see the end of the connection.
         if (this.#carrier && !this.#carrier.awaitsHello) this.#lost(reason);
     }
 
-    /** A container has lost the session and has begun a new one over the same carrier. */
+    /** Begins a new session over the same carrier, because the container has lost the previous one. */
     renew() {
         if (this.state !== "open") return;
         this.#outbox.detach();
@@ -219,12 +218,12 @@ export class Connection {
         carrier?.destroy();
         if (this.#isClosing) return this.#finish(this.#finalReason);
         if (this.state === "open") this.#backoff.connectedFor(this.#timers.now() - this.#openedAt);
-        // What was never open was not lost.
+        // A connection that was never open was refused, not lost.
         const wasRefused = this.state === "connecting" && error.code === "session.closed";
         const reason = this.#finalReason ?? this.#lastProblem ?? (wasRefused ? unreachable(error.message) : error);
         this.hello = undefined;
         this.#session.lost(reason);
-        // The queue of new connections being full says nothing about the daemon but that it is busy.
+        // EAGAIN: the daemon's queue of new connections is full. The daemon is busy, so `opened()` continues to wait.
         if (reason.cause?.code !== "EAGAIN") {
             for (const waiter of this.#openWaiters.splice(0)) waiter.reject(reason);
         }
@@ -238,7 +237,7 @@ export class Connection {
 
     // The end.
 
-    /** Delivers what has been written to the outbox, and ends. Resolves when it has; a second at the latest. */
+    /** Delivers the messages in the outbox, then closes. Resolves when it is closed, after one second at the latest. */
     close() {
         if (this.state === "closed") return Promise.resolve();
         const done = new Promise((resolve) => this.#closeWaiters.push(resolve));

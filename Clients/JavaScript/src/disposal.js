@@ -1,6 +1,6 @@
-// Handles that `using` and `await using` end, where the platform knows these.
+// Support for `using` and `await using`, if the platform has them.
 
-/** Has the handle end with its scope. `name` is `dispose` or `asyncDispose`. */
+/** Makes `using` or `await using` end the handle with its scope. `name` is `dispose` or `asyncDispose`. */
 export function addDisposal(handle, name, end) {
     const symbol = Symbol[name];
     if (symbol) Object.defineProperty(handle, symbol, { value: () => end(), configurable: true });

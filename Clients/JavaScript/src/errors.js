@@ -1,12 +1,12 @@
-// The one kind of error that this library rejects with, and the errors that it makes itself.
+// The one class of errors that this library rejects with, and the errors that it makes itself.
 //
-// Codes are those of the protocol. The library adds what no daemon can say: `daemon.unreachable` and
-// `connection.denied`.
+// Codes are those of the protocol. The library adds `daemon.unreachable` and `connection.denied`, which no daemon can
+// send.
 
-/** An error of a call: what the daemon or the task said, or what the library found out by itself. */
+/** An error of a call: from the daemon, from the task, or from this library. */
 export class BridgeError extends Error {
     /**
-     * @param {string} code what went wrong, for programs; not empty
+     * @param {string} code the kind of error, for programs; not empty
      * @param {string} message a sentence for a person
      * @param {{data?: unknown, transient?: boolean, retryAfter?: number, cause?: unknown}} [details]
      */
@@ -22,15 +22,15 @@ export class BridgeError extends Error {
     }
 
     /**
-     * Whether the work of the call may have begun: `false` means that nothing was done and sending it again is safe,
-     * `true` that it may have had its effect, `undefined` that it is unknown.
+     * Whether the work of the call may have begun. `false`: nothing was done, and it is safe to send the call again.
+     * `true`: the call may have had its effect. `undefined`: unknown.
      */
     get started() {
         const started = isObject(this.data) ? this.data.started : undefined;
         return typeof started === "boolean" ? started : undefined;
     }
 
-    /** The error object as it travels. */
+    /** Returns the error object of the protocol. */
     toJSON() {
         const json = { code: this.code, message: this.message };
         if (this.data !== undefined) json.data = this.data;
@@ -39,7 +39,7 @@ export class BridgeError extends Error {
         return json;
     }
 
-    /** Reads an error object of the protocol; undefined where it is none. */
+    /** Reads an error object of the protocol. Returns `undefined` if the value is not an error object. */
     static from(json) {
         if (!isObject(json) || typeof json.code !== "string" || json.code === "") return undefined;
         if (typeof json.message !== "string") return undefined;
@@ -50,37 +50,37 @@ export class BridgeError extends Error {
     }
 }
 
-/** What errors about a message that is too long end with, as the daemon's do. */
-export const goesAsStream = "bytes of this size go as a stream";
+/** The end of the text of errors about a too long message; the daemon uses the same text. */
+export const goesAsStream = "send data of this size as a stream";
 
-/** Whether a JSON value is an object (and no array). */
+/** Whether a JSON value is an object (not an array). */
 export function isObject(value) {
     return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** No one listens, or no answer comes. */
+/** Returns the error for a daemon that does not listen or does not answer. */
 export function unreachable(reason, data) {
     const place = data?.path === undefined ? "" : ` at ${data.path}`;
     return new BridgeError("daemon.unreachable", `no daemon${place}: ${reason}`, { data, transient: true });
 }
 
-/** The end of a connection that this end did not want. */
+/** Returns the error for a connection that this client did not close. */
 export function connectionLost(reason) {
     return new BridgeError("session.closed", `the connection to the daemon was lost (${reason})`, { transient: true });
 }
 
-/** The end of a connection that this end wanted. */
+/** Returns the error for a connection that this client closed. */
 export function closedHere() {
     return new BridgeError("session.closed", "the connection to the daemon was closed here");
 }
 
-/** The end that `closeWeb` brings: there shall be no other session. */
+/** Returns the error for a session that `closeWeb` ended. No other session follows. */
 export function closedOnPurpose(info) {
     const message = "the daemon closed this session on purpose (closeWeb)";
     return new BridgeError("session.closed", message, { data: { info } });
 }
 
-/** The same error, for one call: with what is known of its work. */
+/** Returns a copy of the error for one call. `started` states whether the call may have begun. */
 export function forCall(error, started) {
     const data = { ...(isObject(error.data) ? error.data : {}), started };
     return new BridgeError(error.code, error.message, {
@@ -88,18 +88,18 @@ export function forCall(error, started) {
     });
 }
 
-/** A call that was ended here because its signal was aborted. */
+/** Returns the error for a call that this client cancelled. */
 export function cancelledHere(task, started, cause) {
     const name = typeof task === "string" ? task : "a task";
     return new BridgeError("call.cancelled", `the call of ${name} was cancelled here`, { data: { started }, cause });
 }
 
-/** A call that is refused here. */
+/** Returns the error for a call that this client refuses. */
 export function notBegun(code, message) {
     return new BridgeError(code, message, { data: { started: false } });
 }
 
-/** What a call of this task ends with that is ended by this error: whether it may have begun is known. */
+/** Returns the error of a call that `error` ends. `started` states whether the call may have begun. */
 export function ending(error, task, started) {
     const effect = started ? "may have had its effect" : "had not been sent";
     const ended = forCall(error, started);
@@ -107,7 +107,7 @@ export function ending(error, task, started) {
     return ended;
 }
 
-/** Any thrown value in words. */
+/** Returns the text of any thrown value. */
 export function describe(thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,16 +1,16 @@
-// Events on their way to a reader that takes them one by one. Bounded: of the events that are not taken, the oldest are
-// dropped, and the reader gets their number in an event of its own, named as the daemon's.
+// A bounded queue of events for a reader that takes them one by one. If it is full, the oldest events are dropped, and
+// the reader gets their number in an event with the same name as the daemon's.
 
 import { addDisposal } from "./disposal.js";
 
-/** Says that events were missed: `count` of them, null where the number is unknown. */
+/** The event about missed events. Its `count` is their number, null if it is unknown. */
 export const eventsDropped = "bridge.events_dropped";
 
 export class EventStream {
     #capacity;
     #onEnd;
     #events = [];
-    /** How many were dropped since the last read; null where the number is unknown. */
+    /** The number of events dropped since the last report; null if it is unknown. */
     #dropped = 0;
     #readers = [];
     #hasEnded = false;
@@ -27,13 +27,13 @@ export class EventStream {
         if (reader) return reader({ value: event, done: false });
         if (this.#events.length >= this.#capacity) {
             const { event: name } = this.#events.shift();
-            // An event about dropped ones stands for any number of them.
+            // A dropped event about dropped events represents an unknown number of them.
             this.#dropped = name === eventsDropped || this.#dropped === null ? null : this.#dropped + 1;
         }
         this.#events.push(event);
     }
 
-    /** No further events come. What waits is still handed out. */
+    /** Ends the stream. The reader still gets the waiting events. */
     end() {
         if (this.#hasEnded) return;
         this.#hasEnded = true;
@@ -52,7 +52,7 @@ export class EventStream {
         return new Promise((resolve) => this.#readers.push(resolve));
     }
 
-    /** The reader wants no further events: `break` in a `for await`. */
+    /** Ends the stream and discards the waiting events. `break` in a `for await` calls it. */
     return() {
         this.#events = [];
         this.#dropped = 0;

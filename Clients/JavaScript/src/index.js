@@ -1,4 +1,4 @@
-// The library as an ES module, in pages and in Node. Pages that want a plain script load dist/trestle-bridge.js.
+// The library as an ES module, for pages and for Node. Pages that need a plain script load dist/trestle-bridge.js.
 
 import { Bridge } from "./bridge.js";
 import { isNode, offerSockets } from "./carriers/choose.js";
@@ -12,5 +12,5 @@ export { connect } from "./connect.js";
 export { BridgeError } from "./errors.js";
 export { stream } from "./streamValues.js";
 
-/** The bridge that a page or a program shares: over what its surroundings offer, opened with its first use. */
+/** The shared bridge of a page or a program. It uses the carrier of the environment and opens at its first use. */
 export const WebBridge = isNode() ? new Bridge() : sharedBridge();

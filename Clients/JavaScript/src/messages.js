@@ -1,24 +1,24 @@
-// The text of messages: what the daemon would refuse is found out here, where the caller still gets an error. That
-// matters above all for answers of provided tasks: the daemon drops one that it cannot read.
+// Encodes messages. It detects values that the daemon would refuse, so that the program gets an error. This matters
+// most for answers of provided tasks: the daemon drops an answer that it cannot read.
 
 import { BridgeError, describe } from "./errors.js";
 
-/** How deep the daemon lets a message nest, its own braces included. */
+/** The maximum nesting depth of a message, including its own braces. */
 const maxNesting = 128;
 
 const encoder = new TextEncoder();
 
-/** The length of a text in UTF-8; Node counts without a copy. */
+/** Returns the length of a text in UTF-8. Node computes it without a copy. */
 export function byteLength(text) {
     return globalThis.Buffer?.byteLength?.(text) ?? encoder.encode(text).length;
 }
 
-/** Whether a text has more than so many bytes in UTF-8; cheap where it is far from it. */
+/** Whether a text has more than `bytes` bytes in UTF-8. Counts them only if the text length does not decide it. */
 export function isLonger(text, bytes) {
     return text.length * 3 > bytes && (text.length > bytes || byteLength(text) > bytes);
 }
 
-/** JSON that is encoded already: of ASCII, and nested no deeper than a message may be. */
+/** JSON that is already encoded, in ASCII, and nested no deeper than a message may be. */
 export class JSONText {
     constructor(text) {
         this.text = text;
@@ -26,8 +26,8 @@ export class JSONText {
 }
 
 /**
- * The JSON of a value that a message carries as a member.
- * @throws {BridgeError} with `code` where there is none, or the daemon would not take it.
+ * Returns the JSON of a value that becomes a member of a message.
+ * @throws {BridgeError} with `code` if the value has no JSON, or if the daemon would not accept it.
  */
 export function encodeValue(value, code, what) {
     if (value instanceof JSONText) return value.text;
@@ -46,7 +46,7 @@ export function encodeValue(value, code, what) {
     return text;
 }
 
-/** JSON.stringify writes an escape of a surrogate only where its other half is missing. */
+/** Whether a JSON text has an unpaired surrogate. JSON.stringify escapes a surrogate only if it is unpaired. */
 function hasLoneSurrogate(text) {
     return text.includes("\\ud") && /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(text);
 }
@@ -67,7 +67,7 @@ function nestingOf(text) {
     return deepest;
 }
 
-/** Where the string ends that begins here: at a quote behind an even number of backslashes. */
+/** Returns the index of the closing quote of the string at `start`. An even number of backslashes precedes it. */
 function endOfString(text, start) {
     for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
         let before = end - 1;
@@ -77,8 +77,8 @@ function endOfString(text, start) {
 }
 
 /**
- * A call. The id stands before the options: of a line that it finds too long the daemon reads the id only near the
- * beginning.
+ * Returns the text of a call. The id precedes the options: in a too long line, the daemon looks for the id only near
+ * the beginning.
  */
 export function callText({ task, id, timeout, wantsProgress, session, optionsText }) {
     let text = `{"task":${JSON.stringify(task)}`;

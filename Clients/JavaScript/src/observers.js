@@ -1,4 +1,4 @@
-// Those who listen to the bridge itself: to its states, and to what concerns no call.
+// The listeners to the bridge itself: to its states, and to problems that belong to no call.
 
 import { describe } from "./errors.js";
 
@@ -6,13 +6,13 @@ export class Observers {
     #states = new Set();
     #problems = new Set();
 
-    /** Returns the function that ends it. */
+    /** Adds a listener to states. Returns a function that removes it. */
     onState(listener) {
         this.#states.add(listener);
         return () => this.#states.delete(listener);
     }
 
-    /** Returns the function that ends it. */
+    /** Adds a listener to problems. Returns a function that removes it. */
     onProblem(listener) {
         this.#problems.add(listener);
         return () => this.#problems.delete(listener);
@@ -28,7 +28,7 @@ export class Observers {
         }
     }
 
-    /** Hands a problem to its listeners, or else writes it to the console. It never stops the library. */
+    /** Passes a problem to its listeners; without listeners, writes it to the console. Never throws. */
     reportProblem(error) {
         if (this.#problems.size === 0) {
             globalThis.console?.error?.(`trestle-bridge: ${error?.code ? `${error.code}: ` : ""}${describe(error)}`);

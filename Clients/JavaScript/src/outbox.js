@@ -1,24 +1,25 @@
-// Messages on their way out, in two lanes. What belongs to the current session (cancels, callbacks, progress, and the
-// calls that restore a session) goes first and ends with the session. Calls of the program wait for a session that
-// takes them, in the order in which they were made; which of them outlive the loss of a connection, Calls knows.
+// Outgoing messages, in two queues. Messages of the current session (cancels, callbacks, progress, and the calls that
+// restore a session) are sent first and are dropped with the session. Calls of the program wait, in order, for a
+// session that accepts calls. `Calls` decides which of them survive the loss of a connection.
 //
-// A carrier that is full is not written to until it says so: what waits here has not left the library, and so is known
-// not to have begun. What waits is bounded: `hasRoom` says whether one more call may wait. Messages of the session are
-// not refused, because every callback has to be sent; the daemon bounds their number by the calls that it forwards.
+// A full carrier gets no message until it has drained. Messages that wait here have not left the library, so their
+// calls have not begun. The number of waiting bytes is bounded: `hasRoom` decides whether one more call may wait.
+// Messages of the session are never refused, because every callback must be sent. The daemon bounds their number by
+// the number of calls that it forwards.
 
-/** How much is written in one call to a carrier that gathers. For one such write it is unknown how much has left. */
+/** The target size of one write to a carrier with `gather`. It is unknown how much of an unfinished write was sent. */
 const maxBatchBytes = 16 << 10;
 
 /**
  * @typedef {object} OutgoingCall
- * @property {number} order its place: lower ones go first
- * @property {number} bytes what it counts while it waits
- * @property {() => string | undefined} take its text, at the moment of writing; undefined: it is no longer to be sent
- * @property {(error: unknown) => void} failed the carrier refused it
+ * @property {number} order its position: lower ones are sent first
+ * @property {number} bytes its size in the queue
+ * @property {() => string | undefined} take returns its text when it is written; undefined if it must not be sent
+ * @property {(error: unknown) => void} failed called if the carrier refused it
  */
 
 export class Outbox {
-    /** Calls stay where they are while this is set: no session takes them. */
+    /** Whether calls are held, because no session accepts them. */
     isHeld = true;
 
     #maxBytes;
@@ -36,7 +37,7 @@ export class Outbox {
         this.#onProblem = onProblem;
     }
 
-    /** Bytes that wait in both lanes. */
+    /** The number of bytes that wait in both queues. */
     get queuedBytes() {
         return this.#queuedBytes;
     }
@@ -45,7 +46,7 @@ export class Outbox {
         return this.#sessionLane.length === 0 && this.#callLane.size === 0;
     }
 
-    /** Whether a call of so many bytes may wait. One alone always may, so that the bound never forbids a message. */
+    /** Whether a call of `bytes` bytes may wait. An empty outbox accepts any call, so that the bound forbids none. */
     hasRoom(bytes) {
         return this.#queuedBytes === 0 || this.#queuedBytes + bytes <= this.#maxBytes;
     }
@@ -55,7 +56,7 @@ export class Outbox {
         this.#isFull = false;
     }
 
-    /** The session is over. Calls stay until they are removed. */
+    /** Handles the end of the session. Calls stay until they are removed. */
     detach() {
         this.#carrier = undefined;
         this.isHeld = true;
@@ -71,9 +72,9 @@ export class Outbox {
         this.flush();
     }
 
-    /** Sends a call as soon as a session takes it. */
+    /** Sends a call as soon as a session accepts it. */
     sendCall(call) {
-        // Only what is sent again is older than others; it goes back to its place.
+        // Only a call that is sent again is older than others; it returns to its position.
         const isOutOfOrder = call.order < this.#highestOrder;
         this.#highestOrder = Math.max(call.order, this.#highestOrder);
         this.#callLane.set(call.order, call);
@@ -82,18 +83,18 @@ export class Outbox {
         this.flush();
     }
 
-    /** Takes a call back that has not been written. */
+    /** Removes a call that has not been written. */
     remove(call) {
         if (this.#callLane.delete(call.order)) this.#queuedBytes -= call.bytes;
     }
 
-    /** The carrier takes more. */
+    /** Handles that the carrier accepts more. */
     drained() {
         this.#isFull = false;
         this.write();
     }
 
-    /** Writes what waits: immediately, or, where the carrier gathers, with what else comes in this turn. */
+    /** Writes the waiting messages: immediately, or later in this turn if the carrier has `gather`. */
     flush() {
         if (!this.#carrier || this.#isFull || this.#isGathering) return;
         if (!this.#carrier.gather) return this.write();
@@ -104,7 +105,7 @@ export class Outbox {
         });
     }
 
-    /** Writes what waits, as far as the carrier takes it. */
+    /** Writes the waiting messages, as far as the carrier accepts them. */
     write() {
         while (this.#carrier && !this.#isFull && this.#carrier.canWrite !== false) {
             const batch = this.#nextBatch(this.#carrier.gather ? maxBatchBytes : 0);
@@ -118,7 +119,7 @@ export class Outbox {
         }
     }
 
-    /** Messages with their texts: one, and further ones until they have so many bytes together. */
+    /** Returns messages with their texts: at least one if there is one, and more up to about `bytes` bytes in total. */
     #nextBatch(bytes) {
         const batch = [];
         let batchBytes = 0;
@@ -144,7 +145,7 @@ export class Outbox {
     }
 }
 
-/** A message of the session whose text is known already. */
+/** Returns a message of the session that has a fixed text. */
 export function plainMessage(text) {
     return { bytes: text.length, take: () => text };
 }

@@ -1,6 +1,6 @@
-// Patterns of names of events.
+// Patterns for event names.
 
-/** Whether a pattern, a name or the beginning of one with `*` behind, matches a name. */
+/** Whether a pattern matches a name. A pattern is a name, or the beginning of a name followed by `*`. */
 export function matches(pattern, name) {
     return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -1,5 +1,5 @@
-// The tasks that this end provides, and the calls of them that run. Each call is answered exactly once, in the session
-// in which it came: an answer for a session that is gone is dropped, because another session may use the same id.
+// The tasks that this client provides, and their running calls. Each call is answered exactly once, in the session in
+// which it arrived. An answer for an ended session is dropped, because another session may use the same id.
 
 import { addDisposal } from "./disposal.js";
 import { BridgeError, cancelledHere, describe, goesAsStream } from "./errors.js";
@@ -9,7 +9,7 @@ import { streamPlaces, withReadables } from "./streamPlaces.js";
 import { Streams } from "./streams.js";
 import { streamsIn } from "./streamValues.js";
 
-/** Calls that run in parallel; beyond, callers get `busy`. */
+/** The maximum number of calls that run in parallel. Further callers get `busy`. */
 const maxRunning = 1024;
 
 export class Provider {
@@ -22,7 +22,7 @@ export class Provider {
     #running = new Map();
     #oneWay = new Set();
 
-    /** @param repeat calls a task of the daemon's until it is answered, whatever happens to connections meanwhile */
+    /** @param repeat calls a task of the daemon until it is answered, over new connections if one is lost */
     constructor(calls, outbox, timers, repeat, onProblem) {
         this.#calls = calls;
         this.#outbox = outbox;
@@ -31,14 +31,14 @@ export class Provider {
         this.#onProblem = onProblem;
     }
 
-    /** Provides a task. Resolves to its registration when the daemon has taken it. */
+    /** Provides a task. Resolves to its registration when the daemon has accepted it. */
     async register(task, handler, { scope = "any", description, signal } = {}) {
         if (typeof handler !== "function") throw new BridgeError("options.invalid", "a task needs a handler");
         if (signal?.aborted) throw cancelledHere("bridge.register", false, signal.reason);
         const options = { tasks: [task], scope, descriptions: description && { [task]: description } };
         const entry = { handler, options, places: streamPlaces(description?.options), isConfirmed: false };
         const earlier = this.#tasks.get(task);
-        // Before the daemon knows: the first call may come with the callback.
+        // Added before the request: the first call may arrive together with the callback.
         this.#tasks.set(task, entry);
         try {
             await this.#repeat("bridge.register", options);
@@ -53,7 +53,7 @@ export class Provider {
         throw cancelledHere("bridge.register", true, signal.reason);
     }
 
-    /** What ends the task; once. */
+    /** Returns the handle that ends the registration, once. */
     #registration(task, entry, signal) {
         let ending;
         const unregister = () => {
@@ -69,30 +69,30 @@ export class Provider {
     }
 
     async #unregister(task, entry) {
-        // Where the task has been registered again, it is the other registration's.
+        // If the task has been registered again, it belongs to the later registration.
         if (this.#tasks.get(task) !== entry) return;
         entry.isConfirmed = false;
         try {
             await this.#repeat("bridge.unregister", { tasks: [task] });
         } catch (error) {
-            // A bridge that is closed provides nothing.
+            // A closed bridge provides no tasks.
             if (!this.#calls.hasEnded) throw error;
         }
         if (this.#tasks.get(task) === entry) this.#tasks.delete(task);
     }
 
-    /** A new session knows nothing of the tasks. */
+    /** Registers the tasks again in a new session. */
     restore() {
         for (const { options, isConfirmed } of this.#tasks.values()) {
             if (!isConfirmed) continue;
             this.#calls.begin("bridge.register", options, { isInSession: true }).promise.catch((error) => {
-                // A lost connection is restored again.
+                // After a lost connection, the next session restores the tasks.
                 if (error.code !== "session.closed") this.#onProblem(error);
             });
         }
     }
 
-    // Calls that come.
+    // Incoming calls.
 
     receive(message) {
         const id = message.callbackId;
@@ -127,7 +127,7 @@ export class Provider {
             return readers[readers.length - 1].readable;
         });
         const context = this.#incoming(call, message, streams);
-        // A handler that throws immediately is a handler that rejects.
+        // Turns a synchronous exception of the handler into a rejection.
         new Promise((resolve) => resolve(handler(options, context)))
             .then((result) => this.#answerWith(call, streams, result))
             .catch((thrown) => {
@@ -137,12 +137,12 @@ export class Provider {
             });
     }
 
-    /** Answers with a result, and writes the streams in it, which are made for the call. */
+    /** Answers with a result. Makes the streams in it for this call and writes them. */
     async #answerWith(call, streams, result) {
         if (streamsIn(result).length === 0) return this.#answer(call, undefined, result);
         const sent = new SentStreams(streams, result);
         if (call.id === undefined) {
-            // Nobody gets the names.
+            // No caller receives the names.
             sent.discard();
             return this.#answer(call);
         }
@@ -150,7 +150,7 @@ export class Provider {
         sent.start();
     }
 
-    /** What a handler knows of its call. */
+    /** Returns the call object for the handler. */
     #incoming(call, { caller, timeout }, streams) {
         const timers = this.#timers;
         const deadline = timeout === undefined ? undefined : timers.now() + timeout;
@@ -182,7 +182,7 @@ export class Provider {
     #report(call, value) {
         if (!call.wantsProgress || call.hasEnded) return false;
         const text = progressText(call.id, encodeValue(value, "internal", "the progress"), call.sequence);
-        // Intermediate results may be missing; no one has to wait for them.
+        // Intermediate results may be omitted.
         if (isLonger(text, this.#calls.messageBytes) || !this.#outbox.hasRoom(byteLength(text))) return false;
         call.sequence += 1;
         this.#send(text);
@@ -221,12 +221,12 @@ export class Provider {
         this.#outbox.sendInSession({ bytes: byteLength(text), take: () => text });
     }
 
-    /** The caller no longer waits. The call still gets its one answer, which the daemon drops. */
+    /** Handles that the caller no longer waits. The call is still answered once; the daemon drops the answer. */
     cancel(id) {
         this.#running.get(id)?.abort.abort();
     }
 
-    /** The session in which calls came is gone: their signals are aborted, and their answers go nowhere. */
+    /** Handles the end of the session of these calls: aborts their signals and drops their answers. */
     sessionLost() {
         const calls = [...this.#running.values()];
         this.#running.clear();

@@ -1,10 +1,10 @@
-// Calls that may be made again, as their `retry` says. Each attempt is a call of its own; to the program they are one.
+// Calls that are made again as their `retry` specifies. Each attempt is a separate call; the program sees one call.
 
 import { Backoff } from "./backoff.js";
 import { notBegun } from "./errors.js";
 import { maySendAgain, streamsIn } from "./streamValues.js";
 
-/** How often a call is made, the first time included. */
+/** The maximum number of attempts, including the first. */
 const maxAttempts = 5;
 
 export class RepeatedCalls {
@@ -17,7 +17,7 @@ export class RepeatedCalls {
         this.#timers = timers;
     }
 
-    /** As Calls.begin, with `retry` among the settings. */
+    /** Begins a call like Calls.begin, with `retry` in the settings. */
     begin(task, options, settings) {
         const { retry = "never", timeout } = settings;
         if (retry === "never") return this.#calls.begin(task, options, settings);
@@ -25,10 +25,10 @@ export class RepeatedCalls {
             const error = notBegun("options.invalid", "retry is one of never, unstarted and transient");
             return { promise: Promise.reject(error), cancel: () => {} };
         }
-        // What can be read once is sent once.
+        // A source that can be read only once is sent only once.
         if (!maySendAgain(streamsIn(options))) return this.#calls.begin(task, options, settings);
         const call = { task, options, settings, attemptsLeft: maxAttempts, retry, cancel: undefined };
-        // A timeout that makes no sense is found out by the first attempt.
+        // The first attempt detects an invalid timeout.
         call.deadline = typeof timeout === "number" ? this.#timers.now() + timeout : undefined;
         return { promise: this.#run(call), cancel: () => call.cancel?.() };
     }
@@ -52,7 +52,7 @@ export class RepeatedCalls {
         }
     }
 
-    /** Resolves with whether the pause came to its end. */
+    /** Waits for the duration. Resolves with whether the full time has passed. */
     #pause(call, duration) {
         return new Promise((resolve) => {
             const { signal } = call.settings;
@@ -71,13 +71,13 @@ export class RepeatedCalls {
         });
     }
 
-    /** No call is made again: those that pause end with the error of their last attempt. */
+    /** Stops all repetition: pausing calls end with the error of their last attempt. */
     close() {
         for (const end of [...this.#pausing]) end(false);
     }
 }
 
-/** Whether the error says that the same call may succeed, and `retry` allows to make it. */
+/** Whether the error is transient and `retry` permits a repetition. */
 function mayRepeat(error, retry) {
     return error.transient && (retry === "transient" || error.started === false);
 }

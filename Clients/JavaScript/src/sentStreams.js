@@ -1,4 +1,4 @@
-// The streams of one value that goes out: made, named, and written beside the call that has their names.
+// The streams in one outgoing value. They are made, named, and written while the call with their names runs.
 
 import { forCall } from "./errors.js";
 import { pump } from "./streams.js";
@@ -7,10 +7,10 @@ import { streamsIn, takeStream, withNames } from "./streamValues.js";
 export class SentStreams {
     #streams;
     #value;
-    /** Aborted where the call fails. */
+    /** Aborted if the call fails. */
     #abort = new AbortController();
     #ends = [];
-    /** Those that nobody reads yet, in the order of their ends. */
+    /** The sources that are not being read yet, in the order of their ends. */
     #sources = [];
 
     /** @param streams the `Streams` of a bridge, or of the call that the value answers */
@@ -20,8 +20,8 @@ export class SentStreams {
     }
 
     /**
-     * Makes them. Resolves to the value with their names.
-     * @param settings of each call of the daemon's: `signal`, `timeout`
+     * Makes the streams. Resolves to the value with their names.
+     * @param settings `signal` and `timeout` of each call to the daemon
      */
     async make(settings) {
         try {
@@ -37,24 +37,24 @@ export class SentStreams {
         return withNames(this.#value, this.#ends.map(({ name }) => name));
     }
 
-    /** Begins to write: the names are on their way. */
+    /** Begins to write. Called after the names were sent. */
     start() {
         const { signal } = this.#abort;
         this.#ends.forEach(({ writable }, index) => {
-            // The reader learns of a failure, and so does the call.
+            // The reader and the call get the failure, so it is ignored here.
             pump(this.#sources[index], writable, signal).catch(() => {});
         });
         this.#sources = [];
     }
 
-    /** Ends what is not written yet, and cancels the sources. */
+    /** Ends the streams that are not complete, and cancels the sources. */
     end(error) {
         for (const { abort } of this.#ends) abort(error).catch(() => {});
         this.#abort.abort(error);
         for (const source of this.#sources.splice(0)) cancelSource(source, error);
     }
 
-    /** Cancels the sources of streams that are not made. */
+    /** Cancels the sources without making the streams. */
     discard() {
         this.#sources = streamsIn(this.#value).map((value) => takeStream(value).source);
         this.end();

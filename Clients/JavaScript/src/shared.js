@@ -1,10 +1,10 @@
-// The one bridge of a page, under the global name by which its container calls it.
+// The shared bridge of a page, under the global name that its container uses.
 
 import { Bridge } from "./bridge.js";
 
-/** The page's bridge; made, where the page has not loaded the library already. */
+/** Returns the page's bridge. Makes it unless a copy of the library has already made one. */
 export function sharedBridge() {
-    // Two bridges would number their calls alike, and the container would reach only one of them.
+    // Two bridges would use the same call ids, and the container would reach only one of them.
     if (globalThis.WebBridge?.container === undefined) globalThis.WebBridge = new Bridge();
     return globalThis.WebBridge;
 }

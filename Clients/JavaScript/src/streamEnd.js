@@ -1,12 +1,12 @@
-// What both ends of a stream of the daemon have in common: how they end before the stream is complete.
+// Ends a stream of the daemon before it is complete, from either end.
 
 import { BridgeError, describe } from "./errors.js";
 import { byteLength } from "./messages.js";
 
-/** The longest reason, as JSON: its message fits into what any daemon takes, which is 1 KiB or more. */
+/** The maximum length of a reason as JSON. Its message fits into the limit of any daemon, which is at least 1 KiB. */
 const maxReasonBytes = 600;
 
-/** Ends a stream before it is complete. The other side gets the reason, where there is one. */
+/** Ends a stream before it is complete. The other side gets the reason, if there is one. */
 export async function endEarly(call, stream, side, id, reason) {
     let error;
     if (reason instanceof BridgeError) error = { code: reason.code, message: shortened(reason.message) };
@@ -14,14 +14,14 @@ export async function endEarly(call, stream, side, id, reason) {
     try {
         await call("bridge.stream.close", { stream, side, call: id, error });
     } catch (failure) {
-        // It is over already.
+        // The stream has already ended.
         if (failure.code !== "stream.not_found" && failure.code !== "session.closed") throw failure;
     }
 }
 
-/** The text, or its beginning and "…" where it is too long for a reason. */
+/** Returns the text, or its beginning and "…" if it is too long for a reason. */
 function shortened(text) {
-    // Half a surrogate pair has no JSON.
+    // An unpaired surrogate has no valid JSON.
     const whole = text.replace(/\p{Surrogate}/gu, "\ufffd");
     let short = whole;
     for (let count = whole.length; ;) {

@@ -1,10 +1,10 @@
-// Where a schema says that a value is a stream, and streams of the web in those places.
+// The places where a schema declares a stream, and web streams at those places.
 
 import { isObject } from "./errors.js";
 
 const streamFormat = "trestle-stream";
 
-/** The names of the members that lead to each stream: at the root of the schema, and in `properties`, at any depth. */
+/** Returns the path of member names to each stream: at the root of the schema, and in `properties` at any depth. */
 export function streamPlaces(schema) {
     if (!isObject(schema)) return [];
     if (schema.format === streamFormat) return [[]];
@@ -14,8 +14,8 @@ export function streamPlaces(schema) {
 }
 
 /**
- * A value with streams in place of their names.
- * @param read makes one of a name
+ * Returns the value with streams in place of their names.
+ * @param read makes a stream from a name
  */
 export function withReadables(value, places, read) {
     return places.reduce((whole, path) => replaced(whole, path, read), value);

@@ -1,4 +1,4 @@
-// The reader's end of a stream of the daemon, as what is behind a ReadableStream.
+// The reader's end of a stream of the daemon, as the underlying source of a ReadableStream.
 
 import { decodeBase64 } from "./base64.js";
 import { BridgeError } from "./errors.js";
@@ -8,11 +8,11 @@ import { endEarly } from "./streamEnd.js";
 export class StreamReader {
     #call;
     #name;
-    /** Says for which call the end is taken, with its first use. */
+    /** The call for which the end is taken. It is sent with the first use only. */
     #id;
     #controller;
     #count = 0;
-    /** The answer to the next read: it is asked for while the last bytes are used. */
+    /** The answer to the next read. The read is sent while the previous bytes are processed. */
     #next;
     #isOver = false;
 
@@ -31,7 +31,7 @@ export class StreamReader {
         if (this.#isOver) return;
         if (answer.end !== true) {
             this.#next = this.#ask();
-            // An error is that of the pull that waits for it.
+            // The pull that waits for the answer gets the error.
             this.#next.catch(() => {});
             const bytes = decodeBase64(answer.base64);
             this.#count += bytes.length;
@@ -56,7 +56,7 @@ export class StreamReader {
         await endEarly(this.#call, this.#name, "read", this.#id, reason);
     }
 
-    /** Ends the stream before it is complete, where it is not over. Who reads it gets the reason. */
+    /** Ends the stream before it is complete. Its reader gets the reason. Does nothing if it has ended. */
     end(reason) {
         if (this.#isOver) return;
         this.#controller.error(reason);

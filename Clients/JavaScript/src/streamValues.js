@@ -1,8 +1,8 @@
-// Streams that stand in options and in results: a ReadableStream, or what `stream` makes.
+// Streams in options and in results: a ReadableStream, or a value of `stream`.
 
 import { notBegun } from "./errors.js";
 
-/** What `stream` makes. */
+/** The value that `stream` returns. */
 class StreamValue {
     constructor(source, type, totalBytes) {
         this.source = source;
@@ -11,10 +11,10 @@ class StreamValue {
     }
 }
 
-/** Sources that can be read once, and were. */
+/** The sources that can be read only once and were already used. */
 const usedSources = new WeakSet();
 
-/** Bytes of any size in the options of a call, or in the result of a task. The types describe it. */
+/** Marks a source as a stream in the options of a call or in the result of a task; see types/streams.d.ts. */
 export function stream(source, { type, totalBytes } = {}) {
     return new StreamValue(source, type, totalBytes);
 }
@@ -23,14 +23,14 @@ function isStream(value) {
     return value instanceof StreamValue || typeof value?.pipeTo === "function";
 }
 
-/** Whether JSON has members to look at; a value that makes its JSON itself is left to it. */
+/** Whether a value may contain streams in its members. A value with `toJSON` is not searched. */
 function hasMembers(value) {
     return typeof value === "object" && value !== null && typeof value.toJSON !== "function";
 }
 
 /**
- * The streams in a value, in their order; one that stands in two places twice.
- * @param above what it is in: a value that contains itself has no JSON, and is not searched for ever
+ * Returns the streams in a value, in order. A stream at two places is returned twice.
+ * @param above the values that contain this value. A value that contains itself has no JSON; this stops the search.
  */
 export function streamsIn(value, above = []) {
     if (isStream(value)) return [value];
@@ -45,7 +45,7 @@ export function streamsIn(value, above = []) {
     return found;
 }
 
-/** A copy of the value with these names in the places of its streams. */
+/** Returns a copy of the value with these names in place of its streams. */
 export function withNames(value, names) {
     const left = [...names];
     const copied = (item) => {
@@ -57,7 +57,7 @@ export function withNames(value, names) {
     return copied(value);
 }
 
-/** Whether each source can be sent again: text, bytes, a Blob, an array of them. */
+/** Whether every source can be sent again: text, bytes, a Blob, or an array of them. */
 export function maySendAgain(streams) {
     return streams.every((each) => !isReadOnce(sourceOf(each)));
 }
@@ -72,8 +72,8 @@ function isReadOnce(source) {
 }
 
 /**
- * What a stream of the daemon is made of: `source`, `type`, `totalBytes`.
- * @throws {BridgeError} where there is nothing left to read
+ * Takes the `source`, `type` and `totalBytes` for a stream of the daemon.
+ * @throws {BridgeError} if the source was already used or is locked
  */
 export function takeStream(value) {
     const source = sourceOf(value);

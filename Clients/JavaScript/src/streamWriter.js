@@ -1,15 +1,15 @@
-// The writer's end of a stream of the daemon, as what is behind a WritableStream.
+// The writer's end of a stream of the daemon, as the underlying sink of a WritableStream.
 
 import { encodeBase64 } from "./base64.js";
 import { BridgeError } from "./errors.js";
 import { JSONText } from "./messages.js";
 import { endEarly } from "./streamEnd.js";
 
-/** What goes into one message at most: its line stays below 32 KiB, which the daemon handles in one piece. */
+/** The maximum number of bytes in one message. Its line stays below 32 KiB, which the daemon handles as a unit. */
 const maxPieceBytes = 24_000;
-/** More than what stands around a piece in its message. */
+/** An upper bound for the rest of the message around the bytes. */
 const aroundBytes = 256;
-/** How many writes may be unanswered: half of what the daemon allows. */
+/** The maximum number of unanswered writes: half of the daemon's limit. */
 const maxUnanswered = 32;
 
 /** The writer's end of one stream. */
@@ -25,10 +25,10 @@ export class StreamWriter {
     #unansweredBytes = 0;
     #error;
     #aborted;
-    /** Goes on when a write was answered. */
+    /** Resumes the write that waits for an answer. */
     #answered = () => {};
 
-    /** @param room how many bytes may be unanswered; 0: not known, the first answer says it */
+    /** @param room the number of bytes that may be unanswered; 0 if unknown: the first answer contains it */
     constructor(call, messageBytes, name, id, room) {
         this.#call = call;
         this.#messageBytes = messageBytes;
@@ -39,8 +39,8 @@ export class StreamWriter {
 
     start(controller) {
         this.#controller = controller;
-        // Where the platform says it now: otherwise an abort comes behind a write that waits for the reader. Not within
-        // the event, in which a stream cannot be ended.
+        // With the controller's signal, an abort takes effect immediately. Otherwise it would wait for a write that
+        // waits for the reader. The microtask is needed because a stream cannot be ended during this event.
         const { signal } = controller;
         const abort = () => this.abort(signal.reason).catch(() => {});
         signal?.addEventListener("abort", () => queueMicrotask(abort), { once: true });
@@ -56,19 +56,19 @@ export class StreamWriter {
         }
     }
 
-    /** What goes into one message that the daemon takes. */
+    /** The number of bytes that fit into one message to the daemon. */
     get #pieceBytes() {
         return Math.max(1, Math.min(maxPieceBytes, Math.floor((this.#messageBytes() - aroundBytes) / 4) * 3));
     }
 
-    /** Who did not make the stream does not know its room before the first answer. */
+    /** Requests the room with an empty write. A writer that did not make the stream does not have it yet. */
     async #learnRoom() {
         const { room } = await this.#call("bridge.stream.write", { stream: this.#name, call: this.#id, base64: "" });
         this.#id = undefined;
         this.#room = room;
     }
 
-    /** Waits until some bytes may be sent: as many as are wanted, unless nothing else is on its way. */
+    /** Waits until `wanted` bytes may be sent and returns that number; may return less if no write is unanswered. */
     async #roomFor(wanted) {
         for (;;) {
             if (this.#error) throw this.#error;
@@ -96,20 +96,20 @@ export class StreamWriter {
         });
     }
 
-    /** Nothing in it has to be looked for and escaped. */
+    /** Returns the options as JSON. Base64 text needs no search and no escapes. */
     #optionsOf(bytes) {
         const call = this.#id === undefined ? "" : `,"call":${JSON.stringify(this.#id)}`;
         return new JSONText(`{"stream":${JSON.stringify(this.#name)}${call},"base64":"${encodeBase64(bytes)}"}`);
     }
 
-    /** The writer gets the error immediately. The daemon has ended the stream, unless the call was not sent to it. */
+    /** Reports the error to the writer immediately. If the call was not sent to the daemon, ends the stream there. */
     #failed(error) {
         if (!this.#error && error.started === false) this.#end(error);
         this.#error ??= error;
         this.#controller.error(this.#error);
     }
 
-    /** Resolves when the reader has all. */
+    /** Completes the stream. Resolves when the reader has every byte. */
     async close() {
         if (this.#error) throw this.#error;
         const options = { stream: this.#name, side: "write", call: this.#id, bytes: this.#count };
@@ -137,7 +137,7 @@ export class StreamWriter {
 
     #end(reason) {
         this.#aborted = endEarly(this.#call, this.#name, "write", this.#id, reason);
-        // Who aborts waits for it; to others the stream has ended with its first error.
+        // `abort` waits for this promise. Otherwise its error is ignored: the stream has ended with its first error.
         this.#aborted.catch(() => {});
     }
 }

@@ -1,4 +1,5 @@
-// Calls whose options may have streams. They are made before the call, written beside it, and end with its error.
+// Calls whose options may contain streams. The streams are made before the call and written while it runs. If the call
+// fails, they end with its error.
 
 import { checkArguments } from "./callArguments.js";
 import { SentStreams } from "./sentStreams.js";
@@ -19,7 +20,7 @@ export class StreamingCalls {
         return this.#calls.hasEnded;
     }
 
-    /** As Calls.begin. */
+    /** Begins a call like Calls.begin. */
     begin(task, options, settings) {
         const found = streamsIn(options);
         if (found.length === 0) return this.#calls.begin(task, options, settings);
@@ -29,7 +30,7 @@ export class StreamingCalls {
     }
 
     async #run(task, options, count, { abort, signal, timeout, ...settings }) {
-        // What is wrong with the arguments uses no stream up.
+        // Checks the arguments first, so that invalid ones do not use up a stream.
         checkArguments(task, placeholders(options, count), { timeout, session: settings.session });
         const onAbort = () => abort.abort(signal.reason);
         if (signal?.aborted) onAbort();
@@ -51,7 +52,7 @@ export class StreamingCalls {
     }
 }
 
-/** The options without their streams; one that contains itself, which has no JSON, as it is. */
+/** Returns the options with empty names in place of streams. Returns options that contain themselves unchanged. */
 function placeholders(options, count) {
     try {
         return withNames(options, Array(count).fill(""));

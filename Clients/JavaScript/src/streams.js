@@ -1,18 +1,18 @@
-// Streams of the daemon as streams of the web: bytes of any size, with back-pressure, complete or with an error.
+// Streams of the daemon as web streams: bytes of any length, with back-pressure, complete or with an error.
 
 import { StreamReader } from "./streamReader.js";
 import { StreamWriter } from "./streamWriter.js";
 
-/** The streams of a bridge, or of a call that this end works on. */
+/** The streams of a bridge, or of an incoming call. */
 export class Streams {
     #call;
     #messageBytes;
     #id;
 
     /**
-     * @param call calls a task of the daemon's: `(task, options, settings) => Promise`
-     * @param messageBytes returns the longest message that the daemon takes
-     * @param id the call that this end works on; undefined: none
+     * @param call calls a task of the daemon: `(task, options, settings) => Promise`
+     * @param messageBytes returns the maximum length of a message to the daemon
+     * @param id the id of the incoming call; undefined for a bridge
      */
     constructor(call, messageBytes, id) {
         this.#call = call;
@@ -20,7 +20,7 @@ export class Streams {
         this.#id = id;
     }
 
-    /** Makes a stream; resolves to `{ name, writable }`, or, with `side: "read"`, to `{ name, readable }`. */
+    /** Makes a stream. Resolves to `{ name, writable }`, or to `{ name, readable }` with `side: "read"`. */
     async make({ side = "write", type, totalBytes } = {}) {
         if (side === "read") {
             const made = await this.#call("bridge.stream.new", { side, type, bytes: totalBytes, call: this.#id });
@@ -32,8 +32,8 @@ export class Streams {
 
     /**
      * Makes a stream to write.
-     * @param settings of the call of the daemon's
-     * @returns also `abort(reason)`, which does not wait for a write that waits for the reader
+     * @param settings the settings of the call to the daemon
+     * @returns `name`, `writable` and `abort(reason)`, which does not wait for a write that waits for the reader
      */
     async open({ type, totalBytes }, settings) {
         const options = { side: "write", type, bytes: totalBytes, call: this.#id };
@@ -42,7 +42,7 @@ export class Streams {
         return { name, writable: writableOf(writer), abort: (reason) => writer.abort(reason) };
     }
 
-    /** Makes a stream, and writes all of a source to it: bytes, text, a Blob, a ReadableStream or what is iterated. */
+    /** Makes a stream and writes the whole source to it: bytes, text, a Blob, a ReadableStream or an iterable. */
     async send(source, settings) {
         const { name, writable } = await this.make(settings);
         const done = pump(source, writable);
@@ -55,7 +55,7 @@ export class Streams {
         return this.#readable(name, this.#id).readable;
     }
 
-    /** The same, and `end(reason)`, which ends the stream also where somebody reads it. */
+    /** Returns `readable` and `end(reason)`, which ends the stream even if its readable is locked to a reader. */
     openReader(name) {
         return this.#readable(name, this.#id);
     }
@@ -88,7 +88,7 @@ function writableOf(writer) {
     });
 }
 
-/** Writes all of a source, and closes the stream. `signal` ends a ReadableStream that brings nothing. */
+/** Writes the whole source and closes the stream. `signal` can end a ReadableStream that delivers no data. */
 export async function pump(source, writable, signal) {
     if (typeof source?.stream === "function") return pump(source.stream(), writable, signal);
     if (typeof source?.pipeTo === "function") return source.pipeTo(writable, { signal });

@@ -1,5 +1,5 @@
-// What this end listens to. The daemon knows each pattern once, however many listeners want it, and every new session
-// subscribes again.
+// The subscriptions of this client. The daemon has each pattern only once, for any number of listeners. Every new
+// session subscribes again.
 
 import { addDisposal } from "./disposal.js";
 import { BridgeError, cancelledHere } from "./errors.js";
@@ -7,7 +7,7 @@ import { eventsDropped, EventStream } from "./eventStream.js";
 import { matches } from "./patterns.js";
 import { RetainedEvents } from "./retained.js";
 
-/** Events that wait for a slow reader, unless it says otherwise. */
+/** The default maximum number of events that wait for a slow reader. */
 const defaultCapacity = 1024;
 
 export class Subscriptions {
@@ -25,14 +25,14 @@ export class Subscriptions {
         this.#onProblem = onProblem;
     }
 
-    /** Begins to listen. Returns the function that ends it; its `ready` resolves when the daemon sends the events. */
+    /** Subscribes a listener. Returns the function that ends it; its `ready` resolves when the daemon has accepted. */
     subscribe(patterns, listener, { signal } = {}) {
         const subscription = this.#add(patterns, listener, false, signal);
         addDisposal(subscription, "dispose", subscription);
         return subscription;
     }
 
-    /** The same, for a reader that takes events one by one. */
+    /** Subscribes a reader that takes events one by one. */
     stream(patterns, { capacity = defaultCapacity } = {}) {
         if (!(capacity >= 1)) throw new BridgeError("options.invalid", "a stream has room for one event at least");
         const stream = new EventStream(capacity, () => {
@@ -42,7 +42,7 @@ export class Subscriptions {
         const stop = this.#add(patterns, (event) => stream.put(event), true);
         this.#streams.add(stream);
         stream.ready = stop.ready;
-        // Nothing would ever come.
+        // After a refusal, no event can arrive.
         stop.ready.catch(() => stream.end());
         return stream;
     }
@@ -54,7 +54,7 @@ export class Subscriptions {
             this.#remove(listener);
         };
         stop.ready = this.#begin(listener, signal);
-        // No caller has to handle it.
+        // Callers may ignore `ready`: this prevents an unhandled rejection.
         stop.ready.catch(() => signal?.removeEventListener("abort", stop));
         signal?.addEventListener("abort", stop, { once: true });
         return stop;
@@ -63,7 +63,7 @@ export class Subscriptions {
     async #begin(listener, signal) {
         const { patterns } = listener;
         if (signal?.aborted) throw cancelledHere("bridge.subscribe", false, signal.reason);
-        // Before the daemon knows: the first event may come right behind the callback.
+        // Added before the request: the first event may follow directly after the callback.
         this.#listeners.add(listener);
         this.#handOut(listener);
         try {
@@ -75,7 +75,7 @@ export class Subscriptions {
         }
     }
 
-    /** The retained events that this session no longer gets; not before the listener's owner has the handle. */
+    /** Delivers stored retained events, which the daemon does not send again. Waits until the caller has the handle. */
     #handOut(listener) {
         const events = this.#retained.matching(listener.patterns);
         if (events.length === 0) return;
@@ -90,22 +90,22 @@ export class Subscriptions {
         const unwanted = listener.patterns.filter((pattern) => !wanted.has(pattern));
         if (unwanted.length === 0) return;
         this.#retained.keep([...this.#listeners].flatMap((other) => other.patterns));
-        // Where it fails the session is gone, and the subscription with it.
+        // If it fails, the session has ended, and the subscription with it.
         this.#calls.begin("bridge.unsubscribe", { events: unwanted }).promise.catch(() => {});
     }
 
-    /** Those of the patterns that have a listener. */
+    /** Returns those of the patterns that have a listener. */
     #wanted(patterns) {
         const all = new Set([...this.#listeners].flatMap((listener) => listener.patterns));
         return patterns.filter((pattern) => all.has(pattern));
     }
 
-    /** The session is over. */
+    /** Handles the end of the session. */
     sessionLost() {
         this.#retained.clear();
     }
 
-    /** A new session knows nothing of the patterns, and what was published since the last one is missed. */
+    /** Subscribes again in a new session, and reports that events may have been missed. */
     restore() {
         const confirmed = [...this.#listeners].filter((listener) => listener.isConfirmed);
         for (const listener of confirmed) this.#deliverTo([listener], { event: eventsDropped, data: { count: null } });
@@ -121,7 +121,7 @@ export class Subscriptions {
         if (this.#deliverTo([...this.#listeners], event) && message.retained === true) this.#retained.receive(event);
     }
 
-    /** Returns whether one of them asked for it. */
+    /** Delivers an event to the listeners. Returns whether a pattern of one of them matches. */
     #deliverTo(listeners, event) {
         let isWanted = false;
         for (const listener of listeners) {
@@ -147,7 +147,10 @@ export class Subscriptions {
     }
 }
 
-/** @throws {BridgeError} where these are no patterns */
+/**
+ * Returns the patterns as a list without duplicates.
+ * @throws {BridgeError} if the patterns are invalid
+ */
 function checked(patterns) {
     const list = [...new Set(Array.isArray(patterns) ? patterns : [patterns])];
     if (list.length > 0 && list.every((pattern) => typeof pattern === "string" && pattern !== "")) return list;

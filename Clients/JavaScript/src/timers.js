@@ -1,7 +1,7 @@
-// Timers that can be longer than the platform's, need not keep a process alive, and come from a clock that a test may
-// replace. A clock has `now()` in milliseconds (monotonic), `setTimeout` and `clearTimeout`.
+// Timers that can be longer than the platform's, that can let a process end, and whose clock a test can replace. A
+// clock has `now()` in milliseconds (monotonic), `setTimeout` and `clearTimeout`.
 
-/** The longest delay in milliseconds that setTimeout takes; beyond, it fires immediately. */
+/** The maximum delay of setTimeout in milliseconds. With a longer one it fires immediately. */
 const maxDelay = 2 ** 31 - 1;
 
 export const systemClock = {
@@ -19,12 +19,12 @@ export class Timers {
         this.#clock = clock;
     }
 
-    /** Milliseconds of a clock that only goes forward. */
+    /** Returns the time of a monotonic clock, in milliseconds. */
     now() {
         return this.#clock.now();
     }
 
-    /** Runs the action once after the delay, unless it is cancelled before. */
+    /** Runs the action once after the delay, unless the timer is cancelled before. */
     after(delay, action) {
         const timer = { handle: undefined, cancel: () => this.#cancel(timer) };
         const due = this.now() + delay;
@@ -37,7 +37,7 @@ export class Timers {
                     action();
                 },
                 Math.min(left, maxDelay));
-            // Browsers' handles are numbers, and keep nothing alive.
+            // Handles in browsers are numbers, without `unref`.
             if (!this.#keepsAlive) timer.handle?.unref?.();
         };
         this.#running.add(timer);
@@ -45,7 +45,7 @@ export class Timers {
         return timer;
     }
 
-    /** Whether timers, those that run too, keep a Node process alive. */
+    /** Sets whether timers, including running ones, keep a Node process alive. */
     keepAlive(keeps) {
         this.#keepsAlive = keeps;
         for (const timer of this.#running) keeps ? timer.handle?.ref?.() : timer.handle?.unref?.();

@@ -1,8 +1,8 @@
-// Calls that wait for a connection: only so many, and only so long together.
+// Calls that wait for a connection, with a bound on their number and on their total size.
 
 import { BridgeError } from "./errors.js";
 
-/** `retryAfter` where too many wait, in milliseconds: about as long as the first attempts to connect take. */
+/** The `retryAfter` if too many calls wait, in milliseconds: about the time of the first attempts to connect. */
 const retryAfterFull = 1000;
 
 export class WaitingCalls {
@@ -20,7 +20,7 @@ export class WaitingCalls {
         return this.#calls.size < this.#maxCalls && this.#bytes + call.bytes <= this.#maxBytes;
     }
 
-    /** @throws {BridgeError} `busy`, where there is no room for one more */
+    /** @throws {BridgeError} `busy` if there is no room for the call */
     checkRoom(call) {
         if (this.hasRoom(call)) return;
         const reason = `${this.#calls.size} calls with ${this.#bytes} bytes wait for a connection to the daemon`;
@@ -39,7 +39,7 @@ export class WaitingCalls {
         if (this.#calls.delete(call)) this.#bytes -= call.bytes;
     }
 
-    /** There is a connection. Returns those that waited. */
+    /** Removes and returns all waiting calls. Called when there is a connection. */
     takeAll() {
         const calls = this.#calls;
         this.#calls = new Set();

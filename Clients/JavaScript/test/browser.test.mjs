@@ -1,4 +1,4 @@
-// Pages, frames and workers of a real browser, Chromium, whose messages go through anything that offers postMessage.
+// Pages, frames and workers of a real browser, Chromium. Their messages are sent through objects with postMessage.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ const carriers = {
     frame: "a frame of another origin over its parent",
 };
 
-/** Hands out the files of this package; workers and modules are not loaded from files. Resolves to its address. */
+/** Serves the files of this package, because workers and modules do not load from files. Resolves to its address. */
 async function startServer(t) {
     const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8" };
     const server = createServer(async ({ url }, response) => {
@@ -35,7 +35,7 @@ async function startServer(t) {
         const text = type && await readFile(join(root, pathname)).catch(() => undefined);
         response.writeHead(text ? 200 : 404, {
             "content-type": type ?? "text/plain",
-            // A worker made of a Blob may have no origin that the server knows.
+            // A worker made from a Blob may have an opaque origin.
             "access-control-allow-origin": "*",
         });
         response.end(text);
@@ -57,7 +57,7 @@ test("in Chromium", { skip: reasonToSkip }, async (t) => {
     const connections = new Map();
     let page;
 
-    /** The connection of a page to the daemon, made with its first message. */
+    /** Returns the connection of a page to the daemon. It is made with the page's first message. */
     const connection = (name) => {
         if (connections.has(name)) return connections.get(name);
         const socket = net.connect({ path: daemon.socket });
@@ -83,7 +83,7 @@ test("in Chromium", { skip: reasonToSkip }, async (t) => {
             peer.cancelled = 0;
             checkFindings(await within(Promise.race([peer.reports.take(), page.ended]), "what it found", page.report));
             assert.equal(peer.cancelled, 2);
-            // What it provides has the same name as what the next one does.
+            // The next page provides tasks with the same names.
             const socket = connections.get(name);
             socket.end();
             if (!socket.closed) await within(once(socket, "close"), "the end of its session");

@@ -1,4 +1,4 @@
-// The ends of calls that no daemon sends: deadlines, aborting, back-pressure; and calls that are made again.
+// Ends of calls without an answer of the daemon: deadlines, aborts, back-pressure; and repeated calls.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { driven, failure, pair } from "./support/driven.mjs";
 import { mailbox, settled } from "./support/fakes.mjs";
 
-/** A bridge whose calls end with these errors, one after the other. */
+/** Makes a bridge whose calls end with these errors, one after the other. */
 async function refusing(errors) {
     const driving = driven();
     await driving.bridge.open();

@@ -1,4 +1,4 @@
-// The carriers of pages: a web view's container, ports, windows; and where the socket is looked for.
+// The carriers of pages: a web view's container, ports, windows; and the search for the socket.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { Bridge, connect } from "../src/index.js";
 import { failure } from "./support/driven.mjs";
 import { settled } from "./support/fakes.mjs";
 
-/** The plain script in a page of its own. `sent` is what the container got; `surroundings` are the page's globals. */
+/** Runs the plain script in its own page. `sent`: the container's messages; `surroundings`: the page's globals. */
 function page(surroundings = {}) {
     const sent = [];
     const handler = { postMessage: (text) => void sent.push(JSON.parse(text)) };
@@ -43,7 +43,7 @@ test("a page in a web view calls through its container, which answers with conta
     WebBridge.container.receive(JSON.stringify({ callbackId, result: { button: "Fine" } }));
     WebBridge.container.receive({ callbackId, result: "twice" });
     await settled();
-    // What was parsed in the page has prototypes of the page's own.
+    // Values that the page parsed have the page's own prototypes.
     assert.deepEqual(JSON.parse(JSON.stringify(heard)), [[{ button: "Fine" }, null]]);
 });
 

@@ -1,5 +1,4 @@
-// The conformance vectors of Trestle, and samples of our own that test the runner: one test for each vector that has
-// steps for a client.
+// The conformance vectors of Trestle, and samples that test the runner: one test for each vector with client steps.
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -17,7 +16,7 @@ const vectors = folders.filter(existsSync).flatMap((folder) => readdirSync(folde
     .map((name) => ({ name, ...JSON.parse(readFileSync(fileURLToPath(new URL(name, folder)), "utf8")) }))
     .filter(({ client }) => client !== undefined));
 
-// Each vector has a daemon of its own, and waits for it most of its time.
+// Each vector has its own daemon, and mostly waits for it.
 test("conformance", { skip: withoutDaemon, concurrency: 4 }, async (suite) => {
     await Promise.all(vectors.map(({ name, rule, needs = [], client }) => {
         return suite.test(`${rule} (${name})`, async (t) => {

@@ -1,4 +1,4 @@
-// Connecting: what it waits for, how a client introduces itself, and why it fails.
+// Connecting: its waits, the introduction of a client, and the reasons for failure.
 
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
@@ -9,7 +9,7 @@ import { temporaryDirectory } from "./support/daemon.mjs";
 import { driven, failure } from "./support/driven.mjs";
 import { fakeDaemon, FakeCarrier, FakeClock, settled } from "./support/fakes.mjs";
 
-/** Connecting with waitForDaemon, over carriers that the test opens. */
+/** Connects with waitForDaemon, over carriers that the test opens. */
 function waiting() {
     const carriers = [];
     const clock = new FakeClock();

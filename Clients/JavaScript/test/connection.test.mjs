@@ -1,4 +1,4 @@
-// Losing a connection and coming back, and the end of a bridge.
+// Lost connections and reconnects, and the end of a bridge.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -191,7 +191,7 @@ test("an open bridge keeps a process alive, and one that was let go of does not"
     await daemon.next();
     const alive = run("console.error('idle'); bridge.notify('note');");
     t.after(() => alive.child.kill());
-    // The process has nothing else to do when this comes, and stays for the next one's answer.
+    // The process has no other work when the notification arrives, and must wait for the answer to the next call.
     const peer = await daemon.next();
     assert.equal((await peer.next()).task, "note");
     let hasEnded = false;

@@ -8,10 +8,10 @@ import { BridgeError } from "../src/index.js";
 import { changed, openClients } from "./support/clients.mjs";
 import { startDaemon, withoutDaemon } from "./support/daemon.mjs";
 
-/** The daemon of all tests that leave it as it is. Each has sessions of its own, and those end with it. */
+/** The daemon of all tests that do not change it. Each test has its own sessions, which end with it. */
 let shared;
 
-/** Some clients of that daemon. */
+/** Connects clients to that daemon. */
 function clients(t, count, options) {
     return openClients(t, shared, count, options);
 }
@@ -85,7 +85,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
         assert.equal(await bridge.call("Echo", 1), 1);
     });
 
-    await suite.test("options that are no JSON are refused here", async (t) => {
+    await suite.test("options that are not valid JSON are refused here", async (t) => {
         const { bridge } = await clients(t, 1);
         const ring = {};
         ring.ring = ring;
@@ -243,7 +243,7 @@ test("against a daemon", { skip: withoutDaemon }, async (suite) => {
     await suite.test("a retained event comes to who subscribes later", async (t) => {
         const { bridge, other } = await clients(t, 2);
         await bridge.publish("lamp", "on", { retain: true });
-        // To the second one the library hands it out: the daemon sends it once.
+        // The daemon sends the event once. The library passes it to the later subscriptions.
         for (const pattern of ["lamp", "lamp", "la*"]) {
             const events = other.subscribe(pattern);
             assert.deepEqual((await events.next()).value, { event: "lamp", data: "on" });

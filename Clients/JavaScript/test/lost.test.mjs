@@ -1,4 +1,4 @@
-// What happens to calls when a connection is lost, as docs/clients.md has it for every client.
+// The effect of a lost connection on calls, as docs/clients.md specifies for every client.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -57,11 +57,11 @@ test("only so many calls wait for a connection", async () => {
         const error = await failure(refused);
         assert.deepEqual(
             [error.code, error.data, error.transient, error.retryAfter], ["busy", { started: false }, true, 1000]);
-        assert.match(error.message, /^2 calls with \d+ bytes wait for a connection to the daemon, as many as may$/);
+        assert.match(error.message, /^2 calls with \d+ bytes wait for a connection to the daemon, the maximum$/);
     }
     clock.advance(100);
     await settled();
-    // Now there is one.
+    // Now there is a connection.
     bridge.call("Echo", 4).catch(() => {});
     assert.deepEqual(carriers[1].calls.map(({ options }) => options), [1, 2, 4]);
     await bridge.close();
@@ -94,7 +94,7 @@ test("by default 1,024 calls wait for a connection, each for its timeout or a mi
     assert.equal((await calls.pop()).code, "busy");
     clock.advance(59_999);
     const timed = failure(bridge.call("Echo", {}, { timeout: 1 }));
-    // There is no room for it.
+    // There is no room for this call.
     assert.equal((await timed).code, "busy");
     clock.advance(1);
     const error = await calls[0];

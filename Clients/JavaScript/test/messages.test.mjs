@@ -1,4 +1,4 @@
-// Messages that a daemon, or a container, should not have sent; and what this end must not send twice.
+// Invalid messages from a daemon or a container, and messages that this client must not send twice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -88,7 +88,7 @@ test("the daemon's own limit of a message is obeyed", async (t) => {
     assert.deepEqual([error.code, error.started], ["message.too_large", false]);
 });
 
-test("a half line before the end of the connection is no message", async (t) => {
+test("a half line before the end of the connection is not a message", async (t) => {
     const { bridge, peer } = await pair(t);
     const call = failure(bridge.call("Echo"));
     const { callbackId } = await peer.next();

@@ -1,4 +1,4 @@
-// Tasks that this end provides: their registrations, and what a handler knows of its call.
+// Provided tasks: their registrations, and the calls of their handlers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ async function opened() {
     return { ...driving, carrier: driving.carriers[0] };
 }
 
-/** Registers a task, which the daemon takes. */
+/** Registers a task, which the daemon accepts. */
 async function registered({ bridge, carrier }, handler = () => 1, settings = {}) {
     const registering = bridge.register("mine", handler, settings);
     carrier.answer();

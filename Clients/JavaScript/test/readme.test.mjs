@@ -1,4 +1,4 @@
-// The code of the README works as it stands.
+// The code of the README works unchanged.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -14,7 +14,7 @@ import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
-/** Code blocks of one language, with the heading above each. */
+/** Returns the code blocks of one language, with the heading above each. */
 function blocks(language) {
     const found = [];
     let heading = "";
@@ -27,7 +27,7 @@ function blocks(language) {
 
 const programs = blocks("js").filter(({ code }) => code.includes("import "));
 
-/** What each program writes. */
+/** The output of each program. */
 const outputs = {
     "trestle-bridge": "{ hello: 'world' }\n",
     "Calls": "1.5\n2\n",
@@ -43,7 +43,7 @@ test("programs of the README", { skip: withoutDaemon }, async (suite) => {
         await suite.test(`“${heading}” runs to its end and writes what it should`, async (t) => {
             const daemon = await startDaemon(t);
             const folder = temporaryDirectory(t);
-            // As npm installs a package from a folder.
+            // Like npm, which links a package from a folder.
             mkdirSync(join(folder, "node_modules"));
             symlinkSync(root, join(folder, "node_modules", "trestle-bridge"));
             writeFileSync(join(folder, "program.mjs"), code);

@@ -1,4 +1,4 @@
-// Streams in pieces: what a daemon takes that takes only the shortest messages, and what was never sent to it.
+// Streams in pieces: for a daemon with the shortest message limit, and with writes that were never sent.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { Streams } from "../src/streams.js";
 import { openClients } from "./support/clients.mjs";
 import { startDaemon, withoutDaemon } from "./support/daemon.mjs";
 
-/** All bytes of a stream. */
+/** Reads all bytes of a stream. */
 async function bytesOf(readable) {
     const chunks = [];
     for await (const chunk of readable) chunks.push(chunk);

@@ -1,4 +1,4 @@
-// Streams that stand in options and results, over a real daemon.
+// Streams in options and results, over a real daemon.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -15,14 +15,14 @@ async function bytesOf(readable) {
     return Buffer.from(await new Response(readable).arrayBuffer());
 }
 
-/** A source without end, and what resolves with the reason when it is cancelled. */
+/** Returns an endless source, and a promise that resolves with the reason when the source is cancelled. */
 function endless() {
     let cancel;
     const cancelled = new Promise((done) => { cancel = done; });
     return { source: new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(40_000)), cancel }), cancelled };
 }
 
-/** The same as a generator. */
+/** Returns an endless generator, and a promise that resolves when it is closed. */
 function endlessGenerator() {
     let close;
     const closed = new Promise((done) => { close = done; });
@@ -39,7 +39,7 @@ function endlessGenerator() {
 test("streams in options and results", { skip: withoutDaemon }, async (suite) => {
     const daemon = await startDaemon(suite);
 
-    /** A caller, and the provider of a task. */
+    /** Connects a caller, and the provider of a task. */
     async function two(t, task, handler) {
         const { bridge, other } = await openClients(t, daemon, 2);
         if (task) await other.register(task, handler);

@@ -12,7 +12,7 @@ import { BridgeError } from "../src/index.js";
 import { openClients } from "./support/clients.mjs";
 import { startDaemon, temporaryDirectory, withoutDaemon } from "./support/daemon.mjs";
 
-/** All bytes of a stream. */
+/** Reads all bytes of a stream. */
 async function bytesOf(readable) {
     const chunks = [];
     for await (const chunk of readable) chunks.push(chunk);
@@ -37,7 +37,7 @@ test("base 64 is what Node makes of the same bytes, and comes out as it went in"
 test("streams", { skip: withoutDaemon }, async (suite) => {
     const daemon = await startDaemon(suite);
 
-    /** Two clients of the daemon. */
+    /** Connects two clients of the daemon. */
     async function two(t) {
         const { bridge, other } = await openClients(t, daemon, 2);
         return [bridge, other];

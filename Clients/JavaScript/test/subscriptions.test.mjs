@@ -1,4 +1,4 @@
-// Subscriptions: their ends, what they miss, and what is retained for them.
+// Subscriptions: their ends, missed events, and retained events.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,14 +8,14 @@ import { settled } from "./support/fakes.mjs";
 
 const gap = { event: "bridge.events_dropped", data: { count: null } };
 
-/** An open bridge over carriers that the test drives. */
+/** Makes an open bridge over carriers that the test drives. */
 async function opened() {
     const driving = driven({}, { canReopen: true });
     await driving.bridge.open();
     return { ...driving, carrier: driving.carriers[0] };
 }
 
-/** Loses the connection; resolves to the carrier of the next one. */
+/** Loses the connection. Resolves to the carrier of the next one. */
 async function reconnected({ carriers, clock }) {
     carriers.at(-1).events.closed();
     clock.advance(1000);
@@ -137,7 +137,7 @@ test("a retained event comes to a second subscription, in its newest form", asyn
     assert.deepEqual(heard, []);
     await settled();
     carrier.receive({ event: "lamp", retained: true, data: "off" });
-    // It is not retained, and so not the newest that is.
+    // This event is not retained, so "off" stays the newest retained event.
     carrier.receive({ event: "lamp", data: "blinking" });
     const third = bridge.subscribe("la*");
     assert.deepEqual((await third.next()).value, { event: "lamp", data: "off" });
@@ -184,7 +184,7 @@ test("retained events are not kept beyond the last subscription, nor beyond the 
     retained(carrier);
     await first.ready;
     first();
-    // The daemon sends it again.
+    // The daemon sends the event again.
     const second = listen();
     await settled();
     assert.deepEqual(heard, ["on"]);

@@ -1,4 +1,4 @@
-// The types, checked by the TypeScript compiler where there is one.
+// The types, checked by the TypeScript compiler if it is installed.
 
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";

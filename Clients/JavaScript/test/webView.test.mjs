@@ -1,4 +1,4 @@
-// The plain script in a page of a real web view, WebKitGTK's, whose container carries messages to a real daemon.
+// The plain script in a page of a real web view (WebKitGTK), whose container forwards messages to a real daemon.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ test("a page in WebKitGTK", { skip: reasonWithoutWebView() }, async (t) => {
     buildClassicScript();
     const ending = lastFirst(t);
     const origin = "https://page.example";
-    // A page does not have the rights of its user, nor do its programs' calls come to it without "serve".
+    // A page does not have the permissions of its user, and gets no calls of the user's programs without "serve".
     const rules = `[[rule]]\nallow = ["call", "register", "serve", "publish", "subscribe"]\norigin = "${origin}"\n`;
     const daemon = await startDaemon(ending, { rules });
     const startContainer = await prepareContainer(ending);

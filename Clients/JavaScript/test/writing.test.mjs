@@ -1,4 +1,4 @@
-// What leaves the library's own queue, and when.
+// The time at which messages leave the library's queue.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { driven, failure, pair } from "./support/driven.mjs";
 import { settled } from "./support/fakes.mjs";
 
-/** A bridge over a carrier that gathers: it writes when the test says that the turn ends. */
+/** Makes a bridge over a carrier with `gather`: it writes when the test ends the turn. */
 async function gathering() {
     const actions = [];
     const driving = driven({}, { gather: (action) => actions.push(action) });
@@ -75,7 +75,7 @@ test("of calls over a socket that was lost, those that the daemon got say that t
     const outcomes = Array.from({ length: 4000 }, (_, number) => (
         failure(bridge.call("Echo", { number, text: "x".repeat(1000) }))));
     await settled();
-    // The socket holds a few hundred kilobytes. All the rest is the library's.
+    // The socket buffers a few hundred kilobytes. The rest waits in the library.
     assert.ok(bridge.queuedBytes > 2_000_000);
     peer.peer.resume();
     const received = [await peer.next()];

@@ -1,5 +1,5 @@
-// The symbols of `using`. Newer TypeScript has them in `esnext.disposable`, Node in `@types/node`; the same declaration
-// may stand several times.
+// The symbols of `using`. Newer TypeScript declares them in `esnext.disposable`, Node in `@types/node`. TypeScript
+// permits repeated identical declarations.
 export {};
 
 declare global {

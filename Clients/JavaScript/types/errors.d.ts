@@ -1,43 +1,43 @@
 // Errors of calls.
 
-/** An error object as it travels. */
+/** The JSON form of an error in the protocol. */
 export interface ErrorObject<Data = unknown> {
-    /** What went wrong, for programs; stable. */
+    /** The kind of error, for programs; stable. */
     code: string;
     /** A sentence for a person; may change from version to version. */
     message: string;
     data?: Data;
-    /** The same call may succeed later. */
+    /** Whether the same call may succeed later. */
     transient?: boolean;
-    /** Milliseconds after which trying again makes sense. */
+    /** The number of milliseconds to wait before the next attempt. */
     retryAfter?: number;
 }
 
 /**
- * What every call of this library rejects with. Codes are those of the protocol; the library adds `daemon.unreachable`
- * (no daemon listens, or none answers) and `connection.denied` (this user may not open the socket).
+ * The error with which every call of this library rejects. Codes are those of the protocol. The library adds
+ * `daemon.unreachable` (no daemon listens or answers) and `connection.denied` (this user may not open the socket).
  */
 export class BridgeError<Data = unknown> extends Error {
     constructor(
         code: string, message: string,
         details?: { data?: Data; transient?: boolean; retryAfter?: number; cause?: unknown });
     readonly name: "BridgeError";
-    /** What went wrong, for programs; stable. */
+    /** The kind of error, for programs; stable. */
     readonly code: string;
     readonly data: Data;
-    /** The same call may succeed later. */
+    /** Whether the same call may succeed later. */
     readonly transient: boolean;
-    /** Milliseconds after which trying again makes sense. */
+    /** The number of milliseconds to wait before the next attempt; `undefined` if it is unknown. */
     readonly retryAfter: number | undefined;
-    /** What is behind it: the reason of an AbortSignal, or an error of the socket. */
+    /** The underlying cause: the reason of an AbortSignal, or an error of the socket. */
     readonly cause?: unknown;
     /**
-     * Whether the work of the call may have begun: `false` means that nothing was done and sending it again is safe,
-     * `true` that it may have had its effect, `undefined` that it is not known.
+     * Whether the work of the call may have begun. `false`: nothing was done, and it is safe to send the call again.
+     * `true`: the call may have had its effect. `undefined`: unknown.
      */
     readonly started: boolean | undefined;
-    /** The error object as it travels. */
+    /** Returns the error object of the protocol. */
     toJSON(): ErrorObject<Data>;
-    /** Reads an error object; undefined where it is none. */
+    /** Reads an error object. Returns `undefined` if the value is not an error object. */
     static from(json: unknown): BridgeError | undefined;
 }

@@ -10,10 +10,10 @@ export * from "./events.js";
 export * from "./streams.js";
 export * from "./tasks.js";
 
-/** What the daemon says of itself. */
+/** The daemon's answer to `bridge.hello`. */
 export interface Hello {
     protocol: number;
-    /** The number of this session; another one after each reconnect. */
+    /** The number of this session. It changes with each reconnect. */
     session: number;
     daemon: { name: string; version: string };
     features: string[];
@@ -21,63 +21,71 @@ export interface Hello {
 }
 
 /**
+ * The state of a bridge.
+ *
  * - `idle`: not used yet.
- * - `connecting`: an attempt to connect is under way.
+ * - `connecting`: an attempt to connect is in progress.
  * - `open`: calls are sent immediately.
- * - `waiting`: the connection was lost, or an attempt failed; the next one follows. Calls wait.
- * - `closed`: it is over. Every call ends with `session.closed`.
+ * - `waiting`: the connection was lost, or an attempt failed. The next attempt follows, and calls wait.
+ * - `closed`: the bridge has ended. Every call fails immediately, with `session.closed` after `close()`.
  */
 export type BridgeState = "idle" | "connecting" | "open" | "waiting" | "closed";
 
 export interface StateChange {
     state: BridgeState;
-    /** `waiting`, `closed`: why. */
+    /** In `waiting` and `closed`: the reason. */
     error?: BridgeError;
-    /** `waiting`: the time until the next attempt. */
+    /** In `waiting`: the time until the next attempt. */
     delay?: number;
-    /** `open`: what the daemon said of itself; undefined where it was not let ask, or a container has yet to answer. */
+    /** In `open`: the daemon's hello; `undefined` if it was refused, or not yet answered by a container. */
     hello?: Hello;
 }
 
-/** Something that takes and sends messages: a MessagePort, a Worker, a worker's own scope. */
+/** An object that sends and receives messages: a MessagePort, a Worker, or the global scope of a worker. */
 export interface PortLike {
     postMessage(message: any): void;
 }
 
-/** At most one of `socket`, `port`, `window` and `handler`; without any, what the surroundings offer is used. */
+/**
+ * The settings of a bridge. Set at most one of `socket`, `port`, `window` and `handler`. Without any of them, the
+ * bridge uses the carrier that the environment offers.
+ */
 export interface BridgeOptions {
-    /** Node: the path of the daemon's Unix socket. */
+    /** In Node: the path of the daemon's Unix socket. */
     socket?: string;
-    /** A MessagePort, a Worker, or the inside of one. It stays its owner's, and is not closed. */
+    /** A MessagePort, a Worker, or the global scope of a worker. The bridge does not close it. */
     port?: PortLike;
     /** Another window, such as `parent`. */
     window?: PortLike;
-    /** With `window`: its origin. There is no default. */
+    /** The origin of `window`. Required with `window`; there is no default. */
     origin?: string;
-    /** A handler of a web view's container; what comes in has to be given to `container.receive`. */
+    /** A handler of a web view's container. The container must pass incoming messages to `container.receive`. */
     handler?: { postMessage(text: string): unknown };
-    /** What this client says of itself. In Node `client` is the name of the program's file unless another is given. */
+    /** The description of this client for `bridge.hello`. In Node, `client` defaults to the program's file name. */
     hello?: {
         client?: string; version?: string; userAgent?: string; origin?: string;
         page?: { url?: string; title?: string };
     };
-    /** How long a call without a `timeout` waits for a connection; 60,000. */
+    /** The time that a call without a `timeout` waits for a connection. Default: 60,000. */
     maxWait?: number;
-    /** How many calls may wait for a connection; beyond, they end with `busy`. 1,024. */
+    /** The number of calls that may wait for a connection. Further calls end with `busy`. Default: 1,024. */
     maxWaitingCalls?: number;
-    /** How long the messages of calls that wait for a connection may be together, about; beyond, `busy`. 4 MiB. */
+    /**
+     * The approximate total length of the messages that may wait for a connection, in bytes. Calls beyond it end with
+     * `busy`. Default: 4 MiB.
+     */
     maxWaitingBytes?: number;
-    /** How much later than a call's timeout this end gives up waiting for the daemon to report it; 2,000. */
+    /** The time after a call's timeout in which the daemon may still report it. Default: 2,000. */
     grace?: number;
-    /** How long a daemon may take to answer when connecting; 10,000. */
+    /** The time in which the daemon must answer a new connection. Default: 10,000. */
     connectTimeout?: number;
-    /** Bytes that may wait to be sent over a connection; beyond, calls end with `busy`. 4 MiB. */
+    /** The number of bytes that may wait to be sent. Calls beyond it end with `busy`. Default: 4 MiB. */
     maxQueuedBytes?: number;
-    /** Node: the longest line that is read from the daemon, in bytes; 64 MiB. */
+    /** In Node: the maximum length of a line from the daemon, in bytes. Default: 64 MiB. */
     maxLineBytes?: number;
-    /** Pauses between attempts to connect: from `first` (100) doubling up to `max` (15,000), scattered by `random`. */
+    /** Pauses between attempts to connect. They double from `first` (100) to `max` (15,000); `random` adds jitter. */
     backoff?: { first?: number; max?: number; random?: () => number };
-    /** Where the library takes its time from; for tests. */
+    /** The clock of the library; for tests. */
     clock?: {
         now(): number;
         setTimeout(action: () => void, delay: number): unknown;
@@ -86,100 +94,103 @@ export interface BridgeOptions {
 }
 
 export interface ConnectOptions extends BridgeOptions {
-    /** Try again where no daemon answers, or it is busy, until one does. */
+    /** Whether to repeat the attempt until a daemon answers, if there is none or it is busy. */
     waitForDaemon?: boolean;
 }
 
-/** What containers of web views do with the bridge of their page. */
+/** The functions of a page's bridge that the container of its web view calls. */
 export interface Container {
-    /** A message for the page, or an array of them, as text or as a value. */
+    /** Receives a message for the page, or an array of messages, as text or as a value. */
     receive(message: string | object): void;
     /**
-     * The page's session is over and messages now go to a new one. Calls in flight end with `session.closed`;
-     * registrations and subscriptions follow.
+     * Reports that the page's session has ended and that messages now go to a new one. Calls in flight end with
+     * `session.closed`. Registrations and subscriptions are restored in the new session.
      */
     sessionLost(): void;
 }
 
-/** A bridge to the daemon. Nothing is opened before its first use. */
+/** A bridge to the daemon. It opens a connection only at its first use. */
 export interface Bridge extends StreamMaker {}
 export class Bridge {
     constructor(options?: BridgeOptions);
 
     /**
-     * Calls a task, and hears of its end by a callback, which is called exactly once, and never before this returns.
+     * Calls a task and reports its end to a callback, which is called exactly once, after this function returns.
      */
     call<Result = any>(task: string, callback: Callback<Result>): CancellableCall;
     call<Result = any, Options = unknown, Progress = any>(
         task: string, options: Options, callback: Callback<Result>, settings?: CallSettings<Progress>
     ): CancellableCall;
     /**
-     * Calls a task. Rejects with BridgeError, and with nothing else. Absent options are `{}`. A `ReadableStream`, or
-     * what `stream` makes, may stand anywhere in them.
+     * Calls a task. Rejects only with BridgeError. Omitted options are `{}`. The options may contain a `ReadableStream`
+     * or a value of `stream` at any place.
      */
     call<Result = any, Options = unknown, Progress = any>(
         task: string, options?: Options, settings?: CallSettings<Progress>
     ): Promise<Result>;
 
     /**
-     * The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of which goes
-     * on where the one before ended. The settings are those of each call.
+     * Reads the pages of a table, such as `bridge.sessions` or `persistence.query`. Each page is the result of one
+     * call, which continues where the previous one ended. The settings apply to each call.
      */
     pages<Page extends { cursor?: string } = any, Options extends object = object>(
         task: string, options?: Options, settings?: CallSettings
     ): AsyncGenerator<Page, void, void>;
 
     /**
-     * Calls a task without hearing what became of it. Resolves when the message was handed to the carrier; rejects
-     * where it could not be sent. The promise need not be looked at.
+     * Calls a task without receiving its result or error. Resolves when the message was given to the carrier. Rejects
+     * if it could not be sent. The program may ignore the promise.
      */
     notify<Options = unknown>(task: string, options?: Options, settings?: { session?: number }): Promise<void>;
 
     /**
-     * Provides a task until its registration ends, over reconnects too. Resolves when the daemon has taken it.
-     * @throws `task.exists` where the name belongs to a plugin, or what else the daemon says.
+     * Provides a task until its registration ends, also across reconnects. Resolves when the daemon has accepted it.
+     * @throws `task.exists` if the name belongs to a plugin, or any other error of the daemon.
      */
     register<Options = any, Result = unknown, Progress = unknown>(
         task: string, handler: TaskHandler<Options, Result, Progress>, settings?: RegisterSettings
     ): Promise<Registration>;
 
     /**
-     * Listens to events: names, or beginnings of names with `*` behind; over reconnects too.
-     * @throws `options.invalid` where the patterns, the listener or the settings make no sense.
+     * Subscribes to events, also across reconnects. A pattern is a name, or the beginning of a name followed by `*`.
+     * @throws `options.invalid` if the patterns, the listener or the settings are invalid.
      */
     subscribe<Data = any>(
         patterns: string | readonly string[], listener: (event: BridgeEvent<Data>) => void,
         settings?: SubscribeSettings): Subscription;
-    /** The same for a reader, which takes the events one by one. */
+    /** Subscribes to events for a reader that takes them one by one. */
     subscribe<Data = any>(patterns: string | readonly string[], settings?: StreamSettings): EventStream<Data>;
-    /** Sends an event to its subscribers. `retain`: and to those who subscribe later. */
+    /** Sends an event to its subscribers. With `retain`, later subscribers receive it as well. */
     publish(event: string, data?: unknown, settings?: { retain?: boolean }): Promise<void>;
 
     readonly state: BridgeState;
-    /** What the daemon of the current session said of itself. */
+    /** The daemon's answer to `bridge.hello` in the current session; `undefined` if there is none. */
     readonly hello: Hello | undefined;
-    /** Bytes that wait to be sent. */
+    /** The number of bytes that wait to be sent. */
     readonly queuedBytes: number;
 
-    /** Resolves when the bridge is open; rejects with what the attempt under way, or the next one, fails with. */
+    /**
+     * Opens the bridge. Resolves when it is open. Rejects with the error of the current attempt, or else of the next
+     * one.
+     */
     open(): Promise<Hello | undefined>;
     /**
-     * Ends the bridge: calls in flight are cancelled and end with `session.closed`, one-way calls that were made are
-     * still sent. Resolves when the daemon has closed its end too, after a second at the latest.
+     * Closes the bridge. Calls in flight are cancelled and end with `session.closed`. One-way calls that were already
+     * made are still sent. Resolves when the daemon has closed its end too, at the latest after one second.
      */
     close(): Promise<void>;
 
-    /** Has an open bridge keep a Node process alive, as it does from the beginning. */
+    /** Makes an open bridge keep a Node process alive. This is the default. */
     ref(): void;
-    /** Lets a Node process end although the bridge is open. */
+    /** Allows a Node process to end while the bridge is open. */
     unref(): void;
 
-    /** Reports each change of `state`. Returns the function that ends it. */
+    /** Calls the listener at each change of `state`. Returns a function that removes the listener. */
     onState(listener: (change: StateChange) => void): () => void;
     /**
-     * Reports what concerns no call: a message that was not understood, an exception of a callback or listener, a
-     * registration that the next daemon refused. Without a listener such things are written to the console. Returns the
-     * function that ends it.
+     * Calls the listener with each problem that belongs to no call: an unreadable message, an exception of a callback
+     * or listener, or a registration that the next daemon refused. Without a listener, problems are written to the
+     * console. Returns a function that removes the listener.
      */
     onProblem(listener: (problem: unknown) => void): () => void;
 
@@ -187,10 +198,11 @@ export class Bridge {
 }
 
 /**
- * Opens a bridge; rejects where the first attempt fails, and leaves nothing behind then. With `waitForDaemon` it
- * rejects only where a further attempt makes no sense. In a web view, where no carrier is named, it is WebBridge.
+ * Opens a bridge. Rejects if the first attempt fails, and closes the bridge in that case. With `waitForDaemon` it
+ * rejects only if the error is not transient, or if the carrier cannot be opened again. In a web view, if the options
+ * name no carrier, it returns WebBridge.
  */
 export function connect(options?: ConnectOptions): Promise<Bridge>;
 
-/** The bridge that a page or a program shares: over what its surroundings offer, opened with its first use. */
+/** The shared bridge of a page or a program. It uses the carrier of the environment and opens at its first use. */
 export const WebBridge: Bridge;

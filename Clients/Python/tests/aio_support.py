@@ -1,4 +1,4 @@
-"""What the tests of the asyncio face share."""
+"""Common helpers for the tests of the asyncio interface."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class AsyncTestCase(unittest.IsolatedAsyncioTestCase):
         return bridge
 
     async def asyncSetUp(self) -> None:
-        # A busy machine is not what these tests are about.
+        # These tests must not fail on a busy machine.
         asyncio.get_running_loop().slow_callback_duration = TEST_TIMEOUT
         self.bridge = await self.connect()
 
     async def provide(self, task: str = "wait") -> tuple[asyncio.Event, asyncio.Event]:
-        """Another client provides a task that never answers; events of its begin and of its being
-        cancelled."""
+        """Provides a task from another client that never answers. Returns events for its begin and its
+        cancellation."""
         begun, cancelled = asyncio.Event(), asyncio.Event()
 
         async def handler(options: Any, call: IncomingCall) -> None:

@@ -1,7 +1,7 @@
-"""Runs the conformance vectors: JSON files that say, step by step, what a client library does and gets.
+"""Runs the conformance vectors: JSON files that specify, step by step, the actions and results of a client library.
 
-A vector's steps run in order on one fresh client. `FACES` are the two faces of this library behind one
-interface.
+A vector's steps run in order on one fresh client. `FACES` are the synchronous and the asyncio interface of this library
+behind one common interface.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Progress = Optional[list[Any]]
 
 
 class Unequal(AssertionError):
-    """A value does not fit its pattern."""
+    """A value does not match its pattern."""
 
 
 class Names:
-    """The values that stand for `<name>`, as far as the vector has met them."""
+    """The values of the names `<name>` that the vector has used so far."""
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
 
     def match(self, pattern: Any, value: Any, path: str = "$") -> None:
-        """Compares; raises Unequal with the place."""
+        """Compares a value with a pattern. Raises Unequal with the place."""
         if _is_name(pattern):
             if pattern in self._values:
                 self.match_literally(self._values[pattern], value, path)
@@ -65,7 +65,7 @@ class Names:
             raise Unequal(f"at {path}: {expected!r} was expected, not {value!r}")
 
     def fill(self, options: Any) -> Any:
-        """Options with the values in the place of names that are known."""
+        """Returns options in which known names are replaced by their values."""
         if _is_name(options):
             return self._values.get(options, options)
         if isinstance(options, dict):
@@ -80,7 +80,7 @@ def _is_name(pattern: Any) -> bool:
 
 
 class Face(Protocol):
-    """What the steps need of a client."""
+    """The functions of a client that the steps use."""
 
     async def open(self, path: str) -> None:
         """Connects."""
@@ -92,16 +92,16 @@ class Face(Protocol):
         """Calls with one option value, or none, and appends intermediate results to `progress`, if any."""
 
     async def subscribe(self, patterns: list[str]) -> None:
-        """Listens."""
+        """Subscribes to events."""
 
     async def event(self) -> trestle_bridge.Event:
-        """The next event."""
+        """Returns the next event."""
 
     async def register(self, task: str, answer: dict[str, Any]) -> None:
-        """Provides a task that answers so."""
+        """Provides a task with this answer."""
 
     async def unregister(self, task: str) -> None:
-        """No longer provides it."""
+        """Ends the registration of a task."""
 
 
 def _answer(answer: dict[str, Any], options: Any, call: trestle_bridge.IncomingCall) -> Any:
@@ -113,7 +113,7 @@ def _answer(answer: dict[str, Any], options: Any, call: trestle_bridge.IncomingC
 
 
 class SyncFace:
-    """The synchronous face."""
+    """The synchronous interface."""
 
     async def open(self, path: str) -> None:
         self._bridge = trestle_bridge.connect(path, reconnect=False)
@@ -147,7 +147,7 @@ class SyncFace:
 
 
 class AsyncFace:
-    """The asyncio face."""
+    """The asyncio interface."""
 
     async def open(self, path: str) -> None:
         self._bridge = await aio.connect(path, reconnect=False)
@@ -183,11 +183,11 @@ FACES: dict[str, type[Face]] = {"sync": SyncFace, "asyncio": AsyncFace}
 
 
 class MissingTasks(Exception):
-    """The daemon lacks tasks that the vector needs."""
+    """The daemon does not have the tasks that the vector needs."""
 
 
 def load(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    """The vectors of a folder that have steps for clients, by file name."""
+    """Returns the vectors of a folder that have steps for clients, by file name."""
     vectors = []
     for path in sorted(folder.glob("*.json")):
         vector = json.loads(path.read_text("utf-8"))
@@ -200,8 +200,8 @@ async def run(vector: dict[str, Any], face: Face, path: str) -> None:
     """Runs one vector on a fresh client.
 
     Raises:
-        Unequal: a step came out otherwise.
-        MissingTasks: it cannot be run with this daemon.
+        Unequal: a step had another result.
+        MissingTasks: the vector cannot run with this daemon.
     """
     asyncio.get_running_loop().slow_callback_duration = TEST_TIMEOUT
     await face.open(path)

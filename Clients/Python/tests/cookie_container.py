@@ -1,13 +1,14 @@
 """A container of a web view whose cookies are a copy of a profile: `cookie_container.py SOCKET`.
 
-It obeys lines of JSON on its standard input, and answers each with a line:
+It reads commands as lines of JSON from its standard input, and answers each with a line:
 
     {"load": URL}                      loads a page
-    {"random": COUNT, "seed": SEED}    makes so many changes to its jar, beside all else
-    {"settle": true}                   {"cookies", "sent", "refused", "got"}, when those are made and nothing is left to
-                                       do: the cookies of the jar, and how many changes have gone each way
+    {"random": COUNT, "seed": SEED}    makes COUNT random changes to its jar, in the background
+    {"settle": true}                   waits until those changes are made and synchronized, then answers
+                                       {"cookies", "sent", "refused", "got"}: the cookies of the jar, and the numbers of
+                                       changes in each direction
 
-The end of its input is its own. It needs WebKitGTK and a screen.
+It ends at the end of its input. It needs WebKitGTK and a screen.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def from_soup(soup: Soup.Cookie) -> Cookie:
 
 
 class Jar:
-    """WebKit's jar. Its calls end when WebKit has answered; what is due meanwhile is only noted."""
+    """WebKit's jar. Its calls end when WebKit has answered. Meanwhile, callbacks only record the work that is due."""
 
     def __init__(self, manager: WebKit2.CookieManager) -> None:
         self.manager = manager
@@ -92,7 +93,7 @@ class Jar:
         self.begin(self.manager.add_cookie, to_soup(cookie))
 
     def delete(self, cookie: Cookie) -> None:
-        """libsoup deletes a cookie of this value alone."""
+        """Deletes a cookie. libsoup deletes it only if the value is equal."""
         self.begin(self.manager.delete_cookie, to_soup(cookie))
 
     def read(self) -> dict[Key, Cookie]:
@@ -111,7 +112,7 @@ class Replica:
         self.bridge = bridge
         self.jar = jar
         self.events = bridge.subscribe("cookies.changed", local=True, max_events=100_000)
-        # What WebKit has made of the cookies, and the version of each.
+        # The cookies as WebKit stores them, and the version of each.
         self.shadow: dict[Key, Cookie] = {}
         self.versions: dict[Key, int] = {}
         self.sent = self.refused = self.got = 0
@@ -128,7 +129,7 @@ class Replica:
             self.shadow[key], self.versions[key] = cookie, page["version"]
 
     def take(self) -> bool:
-        """Applies the events that have come. Whether there were some."""
+        """Applies the events that have arrived. Returns whether there were any."""
         changes: list[dict[str, Any]] = []
         while True:
             try:
@@ -141,7 +142,7 @@ class Replica:
         return bool(changes)
 
     def apply(self, changes: list[dict[str, Any]]) -> None:
-        """Brings changes of the profile into the jar, the last one of each cookie."""
+        """Applies changes of the profile to the jar, only the last one of each cookie."""
         last = {key_of(change.get("cookie") or change["key"]): change for change in changes}
         if not last:
             return
@@ -160,12 +161,12 @@ class Replica:
                 self.versions.pop(key, None)
                 continue
             found = there.get(key)
-            # Another value is the jar's own change, which came behind this one.
+            # Another value is a later change of the jar itself.
             mine = found if found and found["value"] == wanted["value"] else from_soup(to_soup(wanted))
             self.shadow[key], self.versions[key] = mine, change["version"]
 
     def push(self) -> bool:
-        """Sends what has changed in the jar. Whether there was something."""
+        """Sends the changes in the jar. Returns whether there were any."""
         there = self.jar.read()
         changes: list[tuple[Key, Optional[Cookie]]] = [
             (key, cookie) for key, cookie in there.items() if self.shadow.get(key) != cookie]
@@ -200,7 +201,7 @@ class Replica:
 
 
 class Container:
-    # What a burst of changes has to come to an end.
+    # The time for a burst of changes to end.
     PAUSE_MS = 50
     BURST = 20
 
@@ -221,7 +222,7 @@ class Container:
         self.is_pausing = self.is_due = self.has_ended = False
         manager.connect("changed", self.changed)
         GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, self.command)
-        # Events come on another thread, which does not wake this one.
+        # Events arrive on another thread, which does not wake up this one.
         GLib.timeout_add(5, lambda: GLib.SOURCE_CONTINUE)
 
     def changed(self, manager: Any) -> None:
@@ -260,7 +261,7 @@ class Container:
         answer(self.settle() if "settle" in command else {})
 
     def change_at_random(self) -> None:
-        """Begins some changes, and does not wait for their end."""
+        """Begins some changes without waiting for their end."""
         known = self.replica.shadow
         for _ in range(min(self.left, self.BURST if self.jar.running < self.BURST else 0)):
             self.left -= 1
@@ -279,7 +280,7 @@ class Container:
         self.jar.wait()
         replica = self.replica
         while True:
-            # What was sent before its answer is there.
+            # All events that the daemon sent before this answer have arrived.
             replica.bridge.call("bridge.ping")
             if not replica.take() and not replica.push():
                 break

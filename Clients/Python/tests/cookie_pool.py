@@ -1,4 +1,4 @@
-"""Cookies by chance, for both sides of a replica."""
+"""Random cookies, for both sides of a replica."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def random_key(generator: random.Random) -> dict[str, Any]:
 
 
 def random_cookie(generator: random.Random, key: dict[str, Any]) -> dict[str, Any]:
-    """A cookie that has not been there before."""
+    """Returns a cookie that has not been used before."""
     cookie = {**key, "value": f"{generator.getrandbits(64):x}", "secure": generator.random() < 0.5,
               "httpOnly": generator.random() < 0.3}
     cookie["sameSite"] = generator.choice(["lax", "strict", "none" if cookie["secure"] else "unset"])

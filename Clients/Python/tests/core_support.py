@@ -58,14 +58,14 @@ class Listener(Recorder):
 
 
 class CoreTestCase(unittest.TestCase):
-    """A core whose face and driver are the test."""
+    """A core for which the test is both the interface and the driver."""
 
     limits = Limits()
     backoff: Optional[Backoff] = Backoff(random=lambda: 1.0)
     wait_for_daemon = 0.0
 
     def setUp(self) -> None:
-        # What the core logs is not what these tests are about.
+        # Hides the log of the core, which these tests do not check.
         logging.getLogger("trestle_bridge").setLevel(logging.CRITICAL)
         self.addCleanup(logging.getLogger("trestle_bridge").setLevel, logging.NOTSET)
         self.now = 100.0
@@ -78,7 +78,7 @@ class CoreTestCase(unittest.TestCase):
         self.core = Core(settings, self, self, lambda: self.now)
         self.core.start()
 
-    # The face
+    # The interface
 
     def opened(self, first: bool) -> None:
         self.opens.append(first)
@@ -87,7 +87,7 @@ class CoreTestCase(unittest.TestCase):
         self.closes.append(error)
 
     def run(self, *arguments: Any) -> Any:
-        # A name that TestCase and HandlerRunner share.
+        # TestCase and HandlerRunner both have a function with this name.
         if isinstance(arguments[0], IncomingCall):
             self.running.append(arguments[0])
             return None
@@ -102,7 +102,7 @@ class CoreTestCase(unittest.TestCase):
     # The driver
 
     def written(self, most_bytes: Optional[int] = None) -> list[dict[str, Any]]:
-        """Writes what is queued, or so many bytes of it; answers the messages."""
+        """Writes the queued bytes, at most `most_bytes`. Returns the messages if all bytes were written."""
         data = b"".join(self.core.output.buffers())
         data = data[:most_bytes]
         self.core.output.advance(len(data))

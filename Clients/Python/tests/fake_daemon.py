@@ -1,5 +1,5 @@
-"""The daemon's side of a plugin process, as docs/plugin-processes.md has it, for tests without a daemon: of the
-package, of the examples, and of the hostile ones in Tests/HostilePlugins."""
+"""The daemon's side of a plugin process, as docs/plugin-processes.md specifies it, for tests without a daemon: of this
+package, of the examples, and of the hostile plugins in Tests/HostilePlugins."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import Any, Optional, Sequence
 
 from trestle_bridge._plugin import wire
 
-# Not an import statement: Python 3.10 has no such module, and the client is checked as code of that version.
+# Not an import statement: Python 3.10 does not have this module, and the type checker uses that version.
 _toml: Any = importlib.import_module("tomllib")
 
 TEST_TIMEOUT = 120.0
-"""Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
+"""The number of seconds after which a waiting test fails. A normal run never takes as long."""
 
 MESSAGE_BYTES = 1 << 20
 LINE_BYTES = MESSAGE_BYTES + (64 << 10)
@@ -32,7 +32,7 @@ CALLER = {
 }
 
 
-# Here descriptor 3 must be open, or a child's is one that subprocess needs itself until the plugin is there.
+# Keeps descriptor 3 open in this process. Otherwise subprocess could use it in the child before the plugin starts.
 while (_taken := os.open(os.devnull, os.O_RDONLY)) < 3:
     pass
 if _taken > 3:
@@ -40,11 +40,11 @@ if _taken > 3:
 
 
 class PluginEnded(Exception):
-    """The plugin's end of the socket is closed."""
+    """The plugin has closed its end of the socket."""
 
 
 class BadLine(Exception):
-    """What a daemon kills a plugin's process for: no message, or a line that is too long."""
+    """A line for which a daemon kills a plugin's process: it is not a message, or it is too long."""
 
 
 class PluginError(Exception):
@@ -57,21 +57,21 @@ class PluginError(Exception):
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """A manifest as the daemon reads it."""
+    """Reads a manifest as the daemon does."""
     with open(path, "rb") as file:
         content: dict[str, Any] = _toml.load(file)
         return content
 
 
 class FakeDaemon:
-    """A plugin that is started, and what it has said. Killed, with all of its group, by `close`."""
+    """A started plugin, and its messages. `close` kills its whole process group."""
 
     def __init__(
         self, command: Sequence[str], folder: Path, *, name: str = "test", environment: Optional[dict[str, str]] = None,
         memory_bytes: Optional[int] = None, descriptors: int = 256,
     ) -> None:
         here, theirs = socket.socketpair()
-        # Larger than what is written before it is read, so that the bench itself never waits.
+        # Large enough for all bytes that are written before they are read, so that the test never waits.
         here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
         self.socket = here
         here.settimeout(TEST_TIMEOUT)
@@ -79,7 +79,7 @@ class FakeDaemon:
         self._ids = count(1)
         self._seen: list[dict[str, Any]] = []
         self.log: queue.SimpleQueue[str] = queue.SimpleQueue()
-        """What it wrote to standard output and standard error, by lines."""
+        """The lines that it wrote to standard output and standard error."""
         inherited = {name: os.environ[name] for name in ("PATH", "LANG", "TZ") if name in os.environ}
         inherited |= {wire.DESCRIPTOR: "3", "TRESTLE_PLUGIN": name, **(environment or {})}
 
@@ -110,16 +110,16 @@ class FakeDaemon:
         merged = {**manifest.get("environment", {}), **(environment or {})}
         return FakeDaemon([program, *arguments], path.parent, name=name, environment=merged, **settings)
 
-    # What is said
+    # Messages
 
     def send(self, *messages: Any) -> None:
-        """Sends messages; bytes go out as they are."""
+        """Sends messages. Sends bytes unchanged."""
         for message in messages:
             data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
             self.socket.sendall(data)
 
     def start_call(self, task: str, options: Any = None, **fields: Any) -> int:
-        """Sends a call; its id."""
+        """Sends a call. Returns its id."""
         call_id = next(self._ids)
         message = {"task": task, "options": {} if options is None else options, "callbackId": call_id}
         if not task.startswith("plugin."):
@@ -128,11 +128,11 @@ class FakeDaemon:
         return call_id
 
     def read(self) -> dict[str, Any]:
-        """The next message.
+        """Returns the next message.
 
         Raises:
-            PluginEnded: there is none.
-            BadLine: it is none.
+            PluginEnded: the plugin has closed its end.
+            BadLine: the line is not a message.
         """
         try:
             line = self._lines.readline(LINE_BYTES + 1)
@@ -151,7 +151,7 @@ class FakeDaemon:
         return message
 
     def next(self, **fields: Any) -> dict[str, Any]:
-        """The next message with these fields; a value of `...` is any. Others are kept for later."""
+        """Returns the next message with these members; `...` matches any value. Other messages are kept for later."""
         def fits(message: dict[str, Any]) -> bool:
             return all(name in message and value in (..., message[name]) for name, value in fields.items())
 
@@ -164,10 +164,10 @@ class FakeDaemon:
         return message
 
     def result(self, call_id: int) -> Any:
-        """How a call ended.
+        """Returns the result of a call.
 
         Raises:
-            PluginError: with an error.
+            PluginError: the call ended with an error.
         """
         while "progress" in (message := self.next(callbackId=call_id)):
             pass
@@ -180,7 +180,7 @@ class FakeDaemon:
         return self.result(self.start_call(task, options, **fields))
 
     def ask(self, task: str, options: Any = None) -> Any:
-        """Calls a task about the plugin itself; None: it does not know it."""
+        """Calls a task about the plugin itself. Returns None if the plugin does not have it."""
         try:
             return self.call(task, options)
         except PluginError as error:
@@ -189,36 +189,37 @@ class FakeDaemon:
             return None
 
     def hello(self) -> Any:
-        """The beginning of everything."""
+        """Sends `plugin.hello`. Returns the answer."""
         return self.ask("plugin.hello", {
             "protocol": {"name": wire.PROTOCOL, "version": wire.PROTOCOL_VERSION}, "plugin": "test",
             "daemon": {"name": "trestled", "version": "0"}, "limits": {"messageBytes": MESSAGE_BYTES},
         })
 
     def start(self, configuration: Any = None, state: str = "/nonexistent") -> Any:
-        """All that comes before the first call; what the plugin said of itself."""
+        """Makes all calls that precede the first call of a task. Returns the plugin's hello."""
         hello = self.hello()
         self.ask("plugin.configure", configuration)
         self.ask("plugin.start", {"stateDirectory": state, "launch": {"arguments": []}})
         return hello
 
     def stop(self) -> int:
-        """Has it stop; its exit status."""
+        """Stops the plugin. Returns its exit status."""
         self.ask("plugin.stop")
         self.socket.shutdown(socket.SHUT_WR)
         return self.process.wait(TEST_TIMEOUT)
 
-    # What becomes of it
+    # The end of the plugin
 
     def log_until(self, text: str) -> str:
-        """What it wrote, up to a line that holds a text."""
+        """Returns the lines of its log, up to a line that contains the text."""
         lines: list[str] = []
         while not lines or text not in lines[-1]:
             lines.append(self.log.get(timeout=TEST_TIMEOUT))
         return "\n".join(lines)
 
     def wait_end(self) -> int:
-        """Reads until the plugin closes, and waits for its process; its exit status, negative for a signal."""
+        """Reads until the plugin closes its end, and waits for its process. Returns its exit status, negative for a
+        signal."""
         try:
             while True:
                 self.read()
@@ -226,7 +227,7 @@ class FakeDaemon:
             return self.process.wait(TEST_TIMEOUT)
 
     def close(self) -> None:
-        """Kills what is left."""
+        """Kills the remaining processes."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""What the tests of streams whose ends are pipes share."""
+"""Common helpers for the tests of streams over pipes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sync_support import SyncTestCase
 
 
 def open_files(kind: str = "") -> dict[int, str]:
-    """This process's descriptors, by what they are."""
+    """Returns the open descriptors of this process with their targets."""
     found = {}
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -32,12 +32,12 @@ class PipeTestCase(SyncTestCase):
         self.pipes_before = open_files("pipe:")
 
     def pipes(self) -> list[int]:
-        """The ends of pipes that streams hold."""
-        # A pipe that was open before may have ended, and its number be another's.
+        """Returns the ends of pipes that streams hold."""
+        # The number of a pipe that was open before may have been reused.
         return [number for number, pipe in open_files("pipe:").items() if self.pipes_before.get(number) != pipe]
 
     def start(self, work: Any) -> threading.Thread:
-        """Does work on a thread, which must have ended when the test has."""
+        """Runs work on a thread, which must end before the test ends."""
         thread = threading.Thread(target=work)
         thread.start()
         self.addCleanup(self.joined, thread)

@@ -1,4 +1,4 @@
-"""What the tests of plugins share: a sample plugin, and a daemon's side that the tests speak."""
+"""Common helpers for the tests of plugins: a sample plugin, and the daemon's side, which the tests play."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLE = PACKAGE_FOLDER / "tests/sample_plugin.py"
 
 
 class SampleTestCase(unittest.TestCase):
-    """Tests with a sample plugin each."""
+    """Tests that each have a sample plugin."""
 
     def setUp(self) -> None:
         self.daemon = FakeDaemon(

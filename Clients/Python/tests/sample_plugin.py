@@ -1,4 +1,4 @@
-"""A plugin with a task for everything that the package does; test_plugin starts it."""
+"""A plugin with a task for every feature of the package; test_plugin starts it."""
 
 from __future__ import annotations
 

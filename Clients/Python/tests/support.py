@@ -1,4 +1,4 @@
-"""What the tests share: a real daemon, and a server that misbehaves as a test asks."""
+"""Common helpers for the tests: a real daemon, and a server that a test can make misbehave."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from trestle_bridge import Backoff
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 REPOSITORY = PACKAGE_FOLDER.parent.parent
 TEST_TIMEOUT = 120.0
-"""Seconds after which a test fails that waits for something; nothing waits for as long where all is well."""
+"""The number of seconds after which a waiting test fails. A normal run never takes as long."""
 SOON = Backoff(first=0.001, max_pause=0.005)
-"""A back-off for tests that connect again."""
+"""The back-off for tests that reconnect."""
 
 
 def daemon_folder() -> Optional[Path]:
-    """Where trestled and its plugins are."""
+    """Returns the folder of trestled and its plugins."""
     named = os.environ.get("TRESTLE_BIN")
     builds = [REPOSITORY / ".build/release", REPOSITORY / ".build/debug"]
     for folder in [Path(named)] if named else builds:
@@ -34,7 +34,7 @@ def daemon_folder() -> Optional[Path]:
 
 
 class Daemon:
-    """A daemon with a socket and a state of its own, and with the plugins of a folder, by default those beside it. The
+    """A daemon with its own socket and state, and with the plugins of a folder, by default its own folder. The
     configuration is the text of its file."""
 
     def __init__(self, plugins: Optional[Path] = None, configuration: str = "") -> None:
@@ -50,9 +50,9 @@ class Daemon:
         self.start()
 
     def start(self) -> None:
-        """Starts it, and returns once it says that it is ready."""
+        """Starts the daemon, and waits until it reports that it is ready."""
         notify_path = f"{self._folder.name}/notify"
-        # Its log is kept to itself: a folder of builds has libraries that are no plugins, and it says so.
+        # Hides its log: a build folder contains libraries that are not plugins, which the daemon logs.
         log = open(f"{self._folder.name}/log", "ab")
         with log, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
             notify.bind(notify_path)
@@ -72,14 +72,14 @@ class Daemon:
         os.unlink(notify_path)
 
     def stop(self) -> None:
-        """Ends it in order."""
+        """Ends the daemon with a clean shutdown."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(TEST_TIMEOUT)
             self._process = None
 
     def close(self) -> None:
-        """Ends it, and removes what it left."""
+        """Ends the daemon, and removes its files."""
         self.stop()
         self._folder.cleanup()
 
@@ -103,7 +103,7 @@ class Peer:
         self._lines = connection.makefile("rb")
 
     def read(self) -> dict[str, Any]:
-        """The next message of the client."""
+        """Returns the next message of the client."""
         line = self._lines.readline()
         if not line:
             raise EOFError("the client has ended its output")
@@ -111,19 +111,19 @@ class Peer:
         return message
 
     def read_call(self, task: str) -> dict[str, Any]:
-        """The next message, which must be a call of this task."""
+        """Returns the next message, which must be a call of this task."""
         message = self.read()
         assert message.get("task") == task, message
         return message
 
     def send(self, *messages: Any) -> None:
-        """Sends messages; bytes go out as they are."""
+        """Sends messages. Sends bytes unchanged."""
         for message in messages:
             data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
             self.socket.sendall(data)
 
     def answer(self, call: dict[str, Any], result: Any) -> None:
-        """Answers a call of the client's."""
+        """Answers a call of the client."""
         self.send({"callbackId": call["callbackId"], "result": result})
 
     def close(self) -> None:
@@ -142,8 +142,8 @@ def greet(peer: Peer, hello: dict[str, Any]) -> bool:
 
 
 class FakeServer:
-    """Takes connections and greets them; the rest is the test's. One that is not greeted is none for
-    `peer`."""
+    """Accepts connections and answers their hello; the test does the rest. `peer` returns only connections whose hello
+    was answered."""
 
     def __init__(self, greeting: Greeting = greet, *, listening: bool = True) -> None:
         self.greeting = greeting
@@ -157,18 +157,18 @@ class FakeServer:
             self.listen()
 
     def listen(self) -> None:
-        """Begins to take connections."""
+        """Begins to accept connections."""
         self._listener.bind(self.path)
         self._listener.listen()
         self._thread.start()
 
     def peer(self) -> Peer:
-        """The next connection that was greeted."""
+        """Returns the next connection whose hello was answered."""
         return self._peers.get(timeout=TEST_TIMEOUT)
 
     def close(self) -> None:
         """Ends everything."""
-        # A close alone does not wake a thread that accepts.
+        # Closing the socket does not wake up a thread that accepts.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join(TEST_TIMEOUT)
         self._listener.close()
@@ -193,7 +193,7 @@ class FakeServer:
 
 
 class FakeServerTestCase(unittest.TestCase):
-    """Tests with a server each that misbehaves."""
+    """Tests that each have a misbehaving server."""
 
     def setUp(self) -> None:
         self.server = FakeServer()

@@ -1,4 +1,4 @@
-"""What the tests of the synchronous face share."""
+"""Common helpers for the tests of the synchronous interface."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class SyncTestCase(DaemonTestCase):
         self.bridge = self.connect()
 
     def provide(self, task: str = "wait") -> tuple[threading.Event, threading.Event]:
-        """Another client provides a task that never answers before it is cancelled; events of both
-        moments."""
+        """Provides a task from another client that answers only when it is cancelled. Returns events for its begin and
+        its cancellation."""
         begun, ended = threading.Event(), threading.Event()
 
         def handler(options: Any, call: IncomingCall) -> None:

@@ -1,4 +1,4 @@
-"""Calls and tasks of the asyncio face with a real daemon."""
+"""Calls and tasks of the asyncio interface with a real daemon."""
 
 from __future__ import annotations
 

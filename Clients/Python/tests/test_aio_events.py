@@ -1,4 +1,4 @@
-"""Events of the asyncio face with a real daemon, and its end."""
+"""Events of the asyncio interface with a real daemon, and its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EventTests(AsyncTestCase):
     async def test_iterating_subscribes_and_brings_events_in_order(self) -> None:
         events = self.bridge.subscribe("door.*")
         first = asyncio.ensure_future(anext(events))
-        # A call behind the subscription: once it is answered, the subscription is in force.
+        # A call after the subscription: when it is answered, the subscription is active.
         await asyncio.sleep(0)
         await self.bridge.call("Echo")
         await self.publish("door.open", 1)

@@ -1,4 +1,4 @@
-"""The asyncio face with a server that misbehaves."""
+"""The asyncio interface with a misbehaving server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .support import TEST_TIMEOUT, SOON, FakeServer, Peer
 
 class AsyncFailureTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
-        # A busy machine is not what these tests are about.
+        # These tests must not fail on a busy machine.
         asyncio.get_running_loop().slow_callback_duration = TEST_TIMEOUT
         self.server = FakeServer()
         self.addCleanup(self.server.close)

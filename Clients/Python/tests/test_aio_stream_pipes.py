@@ -1,4 +1,4 @@
-"""Streams of the asyncio face whose ends are pipes, with a real daemon."""
+"""Streams of the asyncio interface over pipes, with a real daemon."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class PipeTests(AsyncTestCase):
         self.pipes_before = open_files("pipe:")
 
     def pipes(self) -> list[int]:
-        """The ends of pipes that streams hold."""
+        """Returns the ends of pipes that streams hold."""
         return [number for number in open_files("pipe:") if number not in self.pipes_before]
 
     async def pair(self) -> tuple[ByteWriter, ByteReader]:
-        """Both ends as pipes, after four bytes."""
+        """Returns both ends as pipes, after four bytes were transferred."""
         writer = await self.bridge.make_stream()
         reader = self.other.read_stream(writer.name)
         await writer.write(b"half")

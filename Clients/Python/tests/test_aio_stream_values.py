@@ -1,4 +1,4 @@
-"""Streams that stand in options and results, over the asyncio face, with a real daemon."""
+"""Streams in options and results, with the asyncio interface and a real daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams of the asyncio face with a real daemon."""
+"""Streams of the asyncio interface with a real daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conformance vectors, on both faces."""
+"""The conformance vectors, with both interfaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAMPLES = Path(__file__).parent / "conformance"
 
 
 def run_vector(vector: dict[str, Any], face: conformance.Face) -> Optional[Exception]:
-    """Runs one with a daemon of its own, so that it does not see what another left."""
+    """Runs one vector with its own daemon, so that vectors do not affect each other."""
     daemon = Daemon()
     try:
         asyncio.run(conformance.run(vector, face, daemon.path))

@@ -1,4 +1,4 @@
-"""The core without a socket and without a clock: how it comes to a connection."""
+"""The core without a socket and without a clock: connecting."""
 
 from __future__ import annotations
 

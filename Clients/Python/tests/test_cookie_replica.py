@@ -1,4 +1,4 @@
-"""The cookies of WebKitGTK as a copy of a profile: both ways, from a real daemon to a real jar."""
+"""The cookies of WebKitGTK as a copy of a profile: in both directions, between a real daemon and a real jar."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .support import TEST_TIMEOUT, DaemonTestCase
 
 CONTAINER = Path(__file__).with_name("cookie_container.py")
 CHANGES = int(os.environ.get("COOKIE_CHANGES", 1_000))
-"""How many changes are made by chance, half of them on each side."""
+"""The number of random changes, half of them on each side."""
 SEED = int(os.environ.get("COOKIE_SEED", time.time_ns() % 1_000_000))
 PAGE = "<script>document.cookie = 'script=1'; fetch('/set')</script>"
 
 
 def python_with_web_view() -> Optional[str]:
-    """A Python that has Debian's modules; the first on the PATH may have none."""
+    """Returns a Python with Debian's modules. The first one on the PATH may not have them."""
     for python in ("python3", "/usr/bin/python3"):
         modules = "import gi; gi.require_version('WebKit2', '4.1'); from gi.repository import WebKit2"
         if subprocess.run([python, "-c", modules], stderr=subprocess.DEVNULL).returncode == 0:
@@ -39,7 +39,7 @@ def python_with_web_view() -> Optional[str]:
 
 
 class Screen:
-    """A virtual screen, on a number that is free."""
+    """A virtual screen with a free number."""
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
@@ -89,7 +89,7 @@ class Container:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Keeps the field Cookie of each request."""
+    """Records the Cookie header of each request."""
 
     daemon_threads = True
 
@@ -119,7 +119,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def comparable(cookies: list[dict[str, Any]]) -> dict[Any, Any]:
-    """What both sides must have in common. To WebKit a cookie that says no SameSite is Lax."""
+    """Returns the properties that must be equal on both sides. WebKit treats a cookie without SameSite as Lax."""
     result = {}
     for cookie in cookies:
         key = (cookie["name"], cookie["host"], cookie["hostOnly"], cookie["path"])
@@ -194,7 +194,7 @@ class CookieReplicaTests(DaemonTestCase):
         profile = self.bridge.call("cookies.get")["cookies"]
         self.assertEqual(comparable(end["cookies"]), comparable(profile), f"COOKIE_SEED={SEED}")
         self.assertGreater(len(profile), 0)
-        # A change goes to the other side once, and its own does not come back. What is refused is one more.
+        # Each change is sent once, and not back to its origin. A refused change is sent one more time.
         self.assertLessEqual(end["sent"], half + end["refused"])
         self.assertLessEqual(end["got"], half)
         self.assertGreater(min(end["sent"], end["got"]), 0)

@@ -1,4 +1,4 @@
-"""The core without a socket and without a clock: what becomes of calls, whatever the connection does."""
+"""The core without a socket and without a clock: the ends of calls in all states of the connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ends of pipes that come beside results, in a core without a socket."""
+"""The ends of pipes that arrive with results, in a core without a socket."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class PassedTests(CoreTestCase):
         self.greet()
 
     def pipe(self) -> Pipe:
-        """One end of a pipe, whose other end is closed."""
+        """Returns one end of a pipe, whose other end is closed."""
         reader, writer = os.pipe()
         os.close(writer)
         return Pipe(reader)
 
     def attach(self, wants_pipe: bool = True, task: str = "attach") -> tuple[Call, Recorder, int]:
-        """A call that was sent, and its id."""
+        """Returns a sent call and its id."""
         sink = Recorder()
         call = Call(encode(f"bridge.stream.{task}"), None, sink, wants_pipe=wants_pipe)
         self.core.submit(call)
@@ -107,7 +107,7 @@ class ReceivingTests(unittest.TestCase):
         here, there = socket.socketpair()
         ends = os.pipe()
         with here, there:
-            # More than one message may bear.
+            # More descriptors than one message may contain.
             socket.send_fds(there, [b"x"], [ends[0]] * 40)
             data, pipes = receive(here, 10)
         for end in ends:

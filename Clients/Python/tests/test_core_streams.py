@@ -17,12 +17,12 @@ from trestle_bridge._core.streaming import MadeStream, Steps, made_stream
 
 
 class Answer:
-    """A call that is answered by the test."""
+    """A call that the test answers."""
 
     done = False
 
     def when_done(self, then: Callable[[], None]) -> None:
-        """Nobody waits elsewhere."""
+        """Does nothing: no other thread waits."""
 
 
 class WithPipeTests(unittest.TestCase):
@@ -82,7 +82,7 @@ class WritingTests(unittest.TestCase):
         return Answer()
 
     def write(self, data: bytes, message_bytes: int = 1 << 20) -> Steps[Answer, int]:
-        """Steps of a write in messages, the first answer of which is to come."""
+        """Returns the steps of a write in messages, before the first answer."""
         made = MadeStream("stream:1", 1 << 20, False, None)
         writing = Writing(self.begin, made.name, None, len(data), lambda: message_bytes, made)
         return writing.write(data)

@@ -1,4 +1,4 @@
-"""The core without a socket: tasks that are provided, events that are listened to, and new sessions."""
+"""The core without a socket: provided tasks, subscribed events, and new sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins without a daemon: what they declare, and what is refused."""
+"""Plugins without a daemon: valid and refused declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README's code runs, and the types are right."""
+"""Tests that the README's code runs, that the types are right, and that modules import only those below them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TypingTests(unittest.TestCase):
 
 
 class LayeringTests(unittest.TestCase):
-    """What may import what."""
+    """The order in which modules may import each other."""
 
     ORDER = [
         "errors", "wire", "jsontext", "framing", "output", "pipes", "timers", "backoff", "location", "settings",
@@ -81,7 +81,7 @@ class LayeringTests(unittest.TestCase):
         wire = [package / "_core/wire.py", package / "_plugin/wire.py"]
         texts = [path.read_text("utf-8") for path in wire]
         names = [name for text in texts for name in re.findall(r'^[A-Z_]+ = "(.+)"$', text, re.MULTILINE)]
-        # Others are words of the language, too.
+        # The other names are also ordinary words.
         names = [name for name in names if re.search(r"[.A-Z-]", name) or name in ("open", "direct", "reloadable")]
         self.assertGreater(len(names), 30)
         for path in set(package.rglob("*.py")) - set(wire):

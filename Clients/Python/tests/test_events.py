@@ -1,4 +1,4 @@
-"""The core without a socket: retained events, and what readers learn when events are missing."""
+"""The core without a socket: retained events, and reports of missed events."""
 
 from __future__ import annotations
 

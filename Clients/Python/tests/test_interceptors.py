@@ -1,10 +1,10 @@
-"""Interceptors, against a daemon's side that the tests speak."""
+"""Interceptors, with a daemon's side that the tests play."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .plugin_support import SampleTestCase  # first: it skips where there is no tomllib
+from .plugin_support import SampleTestCase  # first: it skips the tests if there is no tomllib
 from .fake_daemon import PluginError
 
 

@@ -1,4 +1,4 @@
-"""What happens to calls when a connection is lost, as docs/clients.md has it for every client."""
+"""The effect of a lost connection on calls, as docs/clients.md specifies for every client."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class BoundTests(CoreTestCase):
             self.assertEqual(
                 (sink.error.code, sink.error.data, sink.error.transient, sink.error.retry_after),
                 ("busy", {"started": False}, True, 1.0))
-        # What has ended makes room.
+        # A call that has ended makes room.
         self.core.calls.cancel(first)
         self.assertEqual(self.make()[1].ends, [])
 

@@ -1,4 +1,4 @@
-"""Time, places and mailboxes: small parts, each for itself."""
+"""Small parts, each tested separately: timers, back-off, socket location, mailboxes and others."""
 
 from __future__ import annotations
 

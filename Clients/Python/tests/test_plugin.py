@@ -1,11 +1,11 @@
-"""Plugins, against a daemon's side that the tests speak."""
+"""Plugins, with a daemon's side that the tests play."""
 
 from __future__ import annotations
 
 import sys
 import unittest
 
-from .plugin_support import SAMPLE, SampleTestCase  # first: it skips where there is no tomllib
+from .plugin_support import SAMPLE, SampleTestCase  # first: it skips the tests if there is no tomllib
 from .fake_daemon import CALLER, FakeDaemon, PluginEnded, PluginError
 from .support import PACKAGE_FOLDER
 

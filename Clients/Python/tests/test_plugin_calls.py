@@ -1,8 +1,8 @@
-"""What plugins send themselves: calls, events, lines of the log, metrics."""
+"""The messages that plugins send: calls, events, log lines, metrics."""
 
 from __future__ import annotations
 
-from .plugin_support import SampleTestCase  # first: it skips where there is no tomllib
+from .plugin_support import SampleTestCase  # first: it skips the tests if there is no tomllib
 from .fake_daemon import PluginError
 
 
@@ -95,7 +95,7 @@ class OwnCallTests(SampleTestCase):
 
     def test_to_a_daemon_that_does_not_read_only_so_much_is_said(self) -> None:
         call = self.daemon.start_call("flood")
-        # No one reads the socket meanwhile.
+        # The test does not read the socket meanwhile.
         self.daemon.log_until("full")
         self.assertEqual(self.daemon.result(call), 1)
         sizes = sum(len(message["options"]["data"]) for message in self.daemon._seen)

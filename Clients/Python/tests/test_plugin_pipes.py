@@ -1,4 +1,4 @@
-"""Streams of plugins whose daemon passes descriptors, or does not."""
+"""Streams of plugins with a daemon that passes descriptors, and with one that does not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from . import plugin_support as _  # first: it skips where there is no tomllib
+from . import plugin_support as _  # first: it skips the tests if there is no tomllib
 from .fake_daemon import FakeDaemon, PluginError
 from .support import PACKAGE_FOLDER
 
@@ -57,7 +57,7 @@ class PluginPipeTests(unittest.TestCase):
         self.daemon.start()
 
     def about(self, task: str) -> dict[str, Any]:
-        """The plugin's next call of a task about streams."""
+        """Returns the plugin's next call of a task about streams."""
         return self.daemon.next(task=f"bridge.stream.{task}")
 
     def answer(self, call: dict[str, Any], result: Any) -> None:
@@ -67,7 +67,7 @@ class PluginPipeTests(unittest.TestCase):
         self.daemon.send({"callbackId": call["callbackId"], "error": REFUSAL})
 
     def pass_end(self, call: dict[str, Any], descriptor: int, result: Any = None) -> None:
-        """Answers with an end beside the result."""
+        """Answers with a result and the end of a pipe."""
         line = json.dumps({"callbackId": call["callbackId"], "result": result or {}}).encode() + b"\n"
         socket.send_fds(self.daemon.socket, [line], [descriptor])
         os.close(descriptor)

@@ -1,5 +1,5 @@
-"""What others have published for JSON-RPC and OpenMetrics, against a real daemon: jsonrpcclient, pjrpc and
-prometheus_client. Where a package is missing, its tests are skipped; `scripts/python-packages` installs them."""
+"""Public packages for JSON-RPC and OpenMetrics with a real daemon: jsonrpcclient, pjrpc and prometheus_client. If a
+package is missing, its tests are skipped; `scripts/python-packages` installs the packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .support import TEST_TIMEOUT, DaemonTestCase, daemon_folder
 
 
 def package(name: str) -> Any:
-    """A module of a package that is no part of the repository; None where it is missing."""
+    """Returns a module of a package outside the repository; None if it is missing."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
@@ -42,7 +42,7 @@ class Line:
         self._socket.sendall(text.encode() + b"\n")
 
     def ask(self, text: str) -> str:
-        """Sends a message, and waits for the next one that comes."""
+        """Sends a message, and waits for the next message."""
         self.send(text)
         return self.receive()
 
@@ -51,13 +51,13 @@ class Line:
         return self._lines.readline().decode()
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         self._lines.close()
         self._socket.close()
 
 
 class LineTestCase(DaemonTestCase):
-    """Tests with a connection of their own."""
+    """Tests with their own connection."""
 
     def setUp(self) -> None:
         self.line = Line(self.daemon.path)
@@ -66,7 +66,7 @@ class LineTestCase(DaemonTestCase):
 
 @unittest.skipIf(jsonrpcclient is None, f"jsonrpcclient {INSTALL}")
 class JSONRPCClientTests(LineTestCase):
-    """The package jsonrpcclient makes requests and takes answers apart."""
+    """Tests with jsonrpcclient, which makes requests and parses answers."""
 
     def ask(self, request: Any) -> Any:
         return jsonrpcclient.parse_json(self.line.ask(json.dumps(request)))
@@ -115,7 +115,7 @@ AbstractClient: Any = getattr(pjrpc, "AbstractClient", object)
 
 
 class PJRPCClient(AbstractClient):  # type: ignore[misc]
-    """The transport that the package leaves to its users."""
+    """The transport, which users of pjrpc must implement."""
 
     def __init__(self, line: Line) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ class PJRPCClient(AbstractClient):  # type: ignore[misc]
 
 @unittest.skipIf(pjrpc is None, f"pjrpc {INSTALL}")
 class PJRPCTests(LineTestCase):
-    """The package pjrpc is a client but for its transport."""
+    """Tests with pjrpc, which is a client without a transport."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -161,7 +161,7 @@ class PJRPCTests(LineTestCase):
 
 @unittest.skipIf(openmetrics is None, f"prometheus_client {INSTALL}")
 class PrometheusTests(DaemonTestCase):
-    """The package prometheus_client reads what `trestle metrics` prints."""
+    """Tests with prometheus_client, which parses the output of `trestle metrics`."""
 
     def metrics(self) -> str:
         return subprocess.run(

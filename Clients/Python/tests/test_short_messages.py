@@ -1,4 +1,4 @@
-"""Streams with a daemon that takes only the shortest messages."""
+"""Streams with a daemon that has the shortest message limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sync_support import SyncTestCase
 SETTINGS = '[limits]\nmessage_bytes = "1KiB"\n'
 
 DATA = os.urandom(60_000)
-"""Known to be so short, it goes in messages."""
+"""Data that is short enough to be sent in messages instead of a pipe."""
 
 LONG_REASON = '"\n\U0001f600' * 3_000
 

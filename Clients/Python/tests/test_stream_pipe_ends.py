@@ -1,4 +1,4 @@
-"""How streams of the synchronous face end whose ends are pipes, with a real daemon."""
+"""The ends of streams of the synchronous interface over pipes, with a real daemon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .pipe_support import PipeTestCase
 
 class EndTests(PipeTestCase):
     def pair(self) -> tuple[ByteWriter, Any]:
-        """Both ends as pipes, after four bytes."""
+        """Returns both ends as pipes, after four bytes were transferred."""
         writer = self.bridge.make_stream()
         reader = self.other.read_stream(writer.name)
         writer.write(b"half")
@@ -64,7 +64,7 @@ class EndTests(PipeTestCase):
         self.assertEqual(self.pipes(), [])
 
     def start_long_write(self, writer: ByteWriter) -> tuple[threading.Thread, list[BridgeError]]:
-        """Writes more than a pipe holds on another thread; the list gets the error of the write."""
+        """Writes more than the capacity of a pipe, on another thread. The list gets the error of the write."""
         raised: list[BridgeError] = []
 
         def write() -> None:

@@ -1,4 +1,4 @@
-"""Streams of the synchronous face whose ends are pipes, with a real daemon."""
+"""Streams of the synchronous interface over pipes, with a real daemon."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print(digest.hexdigest())
 
 class AttachedTests(PipeTestCase):
     def forget(self, name: str) -> None:
-        """Takes the reader's end of a stream, and closes it: nothing of it is left in the daemon."""
+        """Takes the reader's end of a stream and closes it, so that the daemon removes the stream."""
         self.other.call("bridge.stream.close", {"stream": name, "side": "read"})
 
     def test_both_ends_are_one_pipe_and_no_descriptor_is_left_open(self) -> None:

@@ -1,4 +1,4 @@
-"""Streams that stand in options and results, over the synchronous face, with a real daemon."""
+"""Streams in options and results, with the synchronous interface and a real daemon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PHOTO = TaskDescription(options={
 
 
 class Endless:
-    """A source that goes on until it is closed."""
+    """An endless source that records when it is closed."""
 
     def __init__(self) -> None:
         self.closed = threading.Event()
@@ -35,7 +35,7 @@ class Endless:
         return b"more" * 10_000
 
     def close(self) -> None:
-        """As a generator's."""
+        """Closes the source, like the `close` of a generator."""
         self.closed.set()
 
 
@@ -167,7 +167,7 @@ class StreamValueTests(SyncTestCase):
         self.other.register("photo.get", lambda options, call: Stream(parts()))
         reader = self.bridge.read_stream(self.bridge.call("photo.get"))
         for _ in range(2):
-            # Who reads again does not take it for the end.
+            # A repeated read must not return the end of the stream.
             error = self.fails(reader.readall)
             self.assertEqual((error.code, error.data["by"]), ("stream.closed", "writer"))
 

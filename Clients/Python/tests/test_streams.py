@@ -1,4 +1,4 @@
-"""Streams of the synchronous face with a real daemon."""
+"""Streams of the synchronous interface with a real daemon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .sync_support import SyncTestCase
 
 
 def run(work: Any) -> threading.Thread:
-    """Does work on a thread of its own."""
+    """Runs work on a separate thread."""
     thread = threading.Thread(target=work)
     thread.start()
     return thread

@@ -1,4 +1,4 @@
-"""Calls of the synchronous face with a real daemon."""
+"""Calls of the synchronous interface with a real daemon."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class PendingTests(SyncTestCase):
 
     def test_an_interrupt_cancels_the_call_and_leaves_the_bridge_usable(self) -> None:
         begun, ended = self.provide()
-        # Who runs the tests in the background may have had this process ignore it.
+        # If the tests run in the background, this process may ignore SIGINT.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.addCleanup(signal.signal, signal.SIGINT, before)
 

@@ -1,4 +1,4 @@
-"""Events of the synchronous face with a real daemon, and its end."""
+"""Events of the synchronous interface with a real daemon, and its end."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class RestartTests(unittest.TestCase):
             try:
                 self.assertEqual(waiting.result(TEST_TIMEOUT), 8)
             except BridgeError as error:
-                # It met the daemon's last moment.
+                # The call reached the daemon while it was stopping.
                 self.assertIn(error.code, ("session.closed", "daemon.stopping"))
             self.assertEqual(bridge.call("twice", 5, timeout=TEST_TIMEOUT), 10)
             bridge.publish("restart.done")

@@ -1,4 +1,4 @@
-"""The synchronous face with a server that misbehaves."""
+"""The synchronous interface with a misbehaving server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .support import TEST_TIMEOUT, SOON, FakeServer, FakeServerTestCase, Peer
 
 
 BRIEF = Limits(close_timeout=0.02)
-"""This server does not end its side when the client does."""
+"""Limits with a short `close_timeout`, because this server does not close its end when the client does."""
 
 
 class SyncFailureTests(FakeServerTestCase):
@@ -116,14 +116,14 @@ class SyncFailureTests(FakeServerTestCase):
         bridge, peer = self.connect(limits=Limits(max_queued_bytes=1 << 20, close_timeout=0.05))
         options = "x" * 500_000
         codes = set()
-        # The socket itself takes some of them.
+        # The socket itself buffers some of them.
         while "busy" not in codes:
             try:
                 bridge.notify("Echo", options)
             except BridgeError as error:
                 codes.add(error.code)
                 self.assertEqual((error.started, error.retry_after), (False, 0.1))
-        # Nothing is lost of what was taken, and nothing came in pieces.
+        # Every accepted message arrives, complete.
         while peer.read_call("Echo")["options"] == options:
             try:
                 bridge.notify("Echo", "last")

@@ -1,4 +1,4 @@
-"""Tasks that the synchronous face provides, with a real daemon."""
+"""Tasks that the synchronous interface provides, with a real daemon."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class ProvidingTests(SyncTestCase):
         second.cancel()
         with self.assertRaises(BridgeError):
             second.result(TEST_TIMEOUT)
-        # A callback behind the cancel on the provider's connection: once it is there, so was the cancel.
+        # Its callback follows the cancel on the provider's connection: when it arrives, so has the cancel.
         single.call("Echo")
         third = self.other.submit("queue", 3)
         release.set()

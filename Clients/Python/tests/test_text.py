@@ -1,4 +1,4 @@
-"""Bytes, lines and JSON: the parts of the core that know nothing of calls."""
+"""Bytes, lines and JSON: the parts of the core that do not depend on calls."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ FLOOD = [1000] * 100
 
 
 class NoConnection:
-    """Of calls that use none."""
+    """A connection for calls that do not use it."""
 
     message_bytes = 1 << 20
 
@@ -68,7 +68,7 @@ class BacklogTests(unittest.TestCase):
 
 
 class PluginTurnTests(unittest.TestCase):
-    """The calls that a plugin works on."""
+    """The calls that a plugin executes."""
 
     def setUp(self) -> None:
         self.answers: list[tuple[ProvidedCall, Optional[BridgeError]]] = []

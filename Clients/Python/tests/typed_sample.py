@@ -1,5 +1,5 @@
-"""What a type checker knows of programs that use the package. Never run: `mypy --strict` fails where an expectation
-here does not hold, an error that is expected and does not come included."""
+"""Type checks of programs that use the package. Never executed: `mypy --strict` fails if an expectation does not hold,
+including an expected error that does not occur."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def save(sessions: list[int]) -> dict[int, JSONValue]:
     return {}
 
 
-# Decorators keep the types of functions.
+# Decorators preserve the types of functions.
 kept: Callable[[dict[str, Any], PluginCall], str] = threaded
 kept_later: Callable[[Options, aio.PluginCall], Awaitable[JSONValue]] = asynchronous
 

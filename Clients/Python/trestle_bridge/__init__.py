@@ -1,12 +1,13 @@
-"""A client of the Trestle daemon: call tasks, provide tasks, subscribe to events; and what plugins are written with.
+"""A client library for the Trestle daemon, and a library for plugins. It calls tasks, provides tasks and subscribes to
+events.
 
     import trestle_bridge
 
     with trestle_bridge.connect() as bridge:
         print(bridge.call("Echo", {"hello": "world"}, timeout=5.0))
 
-`trestle_bridge.aio` is the same for asyncio. `Plugin` is a plugin of the daemon in a process of its own. The names that
-these modules export are the library's interface; modules whose names begin with an underscore are not.
+`trestle_bridge.aio` is the same interface for asyncio. `Plugin` is a plugin of the daemon in a separate process. The
+names that these modules export are public. Modules whose names begin with an underscore are private.
 """
 
 from . import aio

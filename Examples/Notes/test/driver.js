@@ -1,4 +1,4 @@
-// Beside the page, in tests: lets a client of the daemon look at the page and use it, by a task that it provides.
+// Loaded beside the page in tests: provides a task by which a client of the daemon inspects and operates the page.
 
 (() => {
     const shown = (item) => ({
@@ -20,7 +20,7 @@
             document.querySelector("#new input").value = text;
             document.querySelector("#new").requestSubmit();
         },
-        /** As if a user were typing: nothing is saved before the user makes a pause, or leaves the field. */
+        /** Types like a user: nothing is saved before a pause, or before the field loses the focus. */
         type(index, text) {
             item(index).querySelector("textarea").value = text;
         },

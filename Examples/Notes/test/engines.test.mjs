@@ -1,4 +1,4 @@
-// The page in real engines, and beside it another page that is none but its logic.
+// Tests of the page in real engines, beside another page that consists of the logic only.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -15,7 +15,8 @@ import { assert, show } from "./pages.mjs";
 
 const scripts = { "/driver.js": "test/driver.js" };
 
-/** A daemon, and the page at an address of its own. Beside what is open, the test drives the page by a task. */
+/** Starts a daemon, and the page at an address of its own. In addition to the public tasks the test operates the page
+   by a task. */
 async function startPlace(ending) {
     const port = await freePort();
     const rules = `[[rule]]\nallow = ["call", "register"]\nnames = "page.do"\norigin = "http://127.0.0.1:${port}"\n`;
@@ -34,14 +35,15 @@ async function freePort() {
     return port;
 }
 
-/** A page of the same origin that is only its logic, and the means to use the one in the engine. */
+/** Opens a page of the same origin that consists of the logic only, with functions to operate the page in the engine.
+   */
 async function startOther(t, daemon, origin) {
     const bridge = await connect({ socket: daemon.socket, hello: { origin }, backoff: { first: 10, max: 50 } });
     t.after(() => bridge.close());
     const notes = new Notes(bridge);
     t.after(() => notes.close());
     notes.open();
-    // A page that is only being loaded has no such task yet, and one that connects again no longer has it.
+    // A page that is still loading does not have the task yet, and a page that reconnects does not have it any more.
     const page = async (...action) => {
         const end = Date.now() + testTimeoutMs;
         for (;;) {
@@ -53,7 +55,7 @@ async function startOther(t, daemon, origin) {
             }
         }
     };
-    /** Looks at the page until it is so. */
+    /** Inspects the page until the condition holds. */
     const sees = async (isSo) => {
         const end = Date.now() + testTimeoutMs;
         for (;;) {
@@ -66,7 +68,7 @@ async function startOther(t, daemon, origin) {
     return { bridge, notes, page, sees };
 }
 
-/** What is tried in each engine. `lose` breaks the page's connection. */
+/** Tests the page in one engine. `lose` breaks the page's connection. */
 async function tryPage(t, other, lose) {
     const { notes, page, sees } = other;
     const seesTexts = (...texts) => sees((seen) => JSON.stringify(seen.notes.map(({ text }) => text)) === JSON.stringify(texts));
@@ -76,7 +78,7 @@ async function tryPage(t, other, lose) {
         await page("add", "milk & <b>bread</b>");
         await show([other], ["milk & <b>bread</b>"]);
         const { buttonHeights } = await sees(({ isEmpty }) => !isEmpty);
-        // Large enough for a finger, and no larger where the text beside is.
+        // Large enough for a finger, and not stretched to the height of the text beside.
         assert.ok(buttonHeights.length >= 2 && buttonHeights.every((height) => height >= 40 && height <= 48), `${buttonHeights}`);
         await notes.add("of the other");
         await seesTexts("milk & <b>bread</b>", "of the other");

@@ -1,4 +1,4 @@
-// The notes of several pages in parallel, in a real daemon.
+// Tests of the notes of several pages in parallel, with a real daemon.
 
 import { readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { lastFirst } from "../../../Clients/JavaScript/test/support/processes.mj
 import { NoteConflict, Notes } from "../notes.js";
 import { assert, openPages, origin, show, texts, until } from "./pages.mjs";
 
-/** A test of pages that begin with an empty store. */
+/** Declares a test of pages that begin with an empty store. */
 function testOfPages(name, body, count = 2) {
     test(name, { skip: withoutDaemon }, async (t) => {
         const ending = lastFirst(t);
@@ -38,7 +38,7 @@ testOfPages("of two changes of the same version the second is a conflict, and no
     assert.equal(conflict.theirs.text, "of one");
     await assert.rejects(other.notes.remove(key, version), NoteConflict);
     await show([one, other], ["of one"]);
-    // Who knows of it may overwrite it.
+    // A page that has seen the conflict may overwrite the note.
     await other.notes.edit(key, "of the other", conflict.theirs.version);
     await show([one, other], ["of the other"]);
 });
@@ -112,7 +112,7 @@ testOfPages("a note whose answer was lost is not written twice", async ([one, ot
     const lose = async (write, expected) => {
         container.hears = () => false;
         const written = write();
-        // The daemon has done it, and no one receives its answer.
+        // The daemon has made the change, and the client does not receive the answer.
         await show([other], expected);
         await container.reconnect();
         await written;
@@ -128,7 +128,7 @@ testOfPages("an answer that comes behind a newer change does not undo it", async
     const { key, version } = await one.notes.add("draft");
     let answer;
     one.container.hears = (message) => {
-        // That of the change, and none of a read.
+        // The answer of the change, and not that of a read.
         if (answer || message.result?.key !== key || message.result.version === version || message.result.record) return true;
         answer = message;
         return false;
@@ -163,7 +163,7 @@ testOfPages("a page from which events were kept, because it was slow, reads the 
     const { key, version } = await other.notes.add("unheard", undefined, 1);
     await other.notes.remove(key, version);
     await other.notes.add("unheard as well", undefined, 2);
-    // Behind what was kept.
+    // The answer arrives after the events that the test drops.
     await bridge.call("bridge.ping");
     assert.deepEqual(texts(one), []);
     one.container.hears = () => true;
@@ -195,7 +195,7 @@ testOfPages("more notes than a page of a query are all there, and changes during
     const operations = Array.from({ length: 350 }, (_, index) => (
         { create: { table: "notes", key: `k${index}`, record: { text: String(index), created: index } } }));
     await one.container.bridge.call("persistence.transaction", { operations });
-    // While the next page reads, notes that it has read already are changed and deleted, and one is made.
+    // While the next page reads, notes that it has already read are changed and deleted, and one is created.
     const opening = openPages(t, { socket: daemon.socket }, 1);
     const changes = [one.notes.add("new", undefined, 1000)];
     for (let index = 0; index < 350; index += 5) {

@@ -1,4 +1,5 @@
-// Pages without a document: each a bridge behind a container of the test's, which can lose its connection and make another.
+// Pages without a document: each is a bridge behind a container of the test, which can lose its connection and make
+// another.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -10,10 +11,11 @@ import { Notes } from "../notes.js";
 
 export const origin = "https://notes.example";
 
-/** A container as the documentation of the JavaScript client has it. `inspect` sees each message that the page posts. */
+/** A container as described in the documentation of the JavaScript client. `inspect` gets each message that the page
+   posts. */
 export class Container {
     inspect = () => true;
-    /** Whether a message of the daemon's is handed on. */
+    /** Whether a message of the daemon is passed on. */
     hears = () => true;
     #socket;
     #path;
@@ -43,7 +45,7 @@ export class Container {
         });
     }
 
-    /** Nothing goes out or comes in from here on. */
+    /** Closes the connection: nothing is sent or received from here on. */
     cut() {
         this.#socket?.destroy();
         this.#socket = undefined;
@@ -66,7 +68,8 @@ export class Container {
     }
 }
 
-/** Some pages of one origin, which follow the same table. Each has `notes`, `container` and `tasks`, those it called. */
+/** Opens some pages of one origin, which follow the same table. Each has `notes`, `container` and `tasks`, the tasks
+   that it called. */
 export async function openPages(t, daemon, count = 2) {
     const pages = [];
     for (let index = 0; index < count; index += 1) {
@@ -88,7 +91,7 @@ export async function openPages(t, daemon, count = 2) {
     return pages;
 }
 
-/** Resolves when it is so, which is looked at after each change of the page's notes. */
+/** Resolves when the condition holds, which is checked after each change of the page's notes. */
 export function until({ notes }, isSo) {
     let stop;
     const come = new Promise((done) => {

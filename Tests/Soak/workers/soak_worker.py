@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A plugin that is good, and crashes when it is asked to: `soak`, `frail` and `pooled`, by its manifest."""
+"""A plugin that works, and crashes on request: `soak`, `frail` and `pooled`, by its manifest."""
 
 from __future__ import annotations
 

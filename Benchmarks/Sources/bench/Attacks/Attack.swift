@@ -1,10 +1,10 @@
-/// What one user does to keep another one waiting.
+/// The messages with which one user tries to delay another.
 struct Attack: Sendable {
     var name: String
-    /// Changes what the daemon is started with.
+    /// Changes the daemon's settings before its start.
     var prepareDaemon: @Sendable (Bench, inout DaemonSettings) throws -> Void = { _, _ in }
     var victim = Victim.Call.echo
-    /// Populates the daemon, and returns what is done again and again.
+    /// Prepares the daemon, and returns the repeated part of the attack.
     var setUp: @Sendable (AttackField) throws -> Assault
 }
 
@@ -15,10 +15,10 @@ func callLine(_ task: String, _ options: String, id: Int = 1) -> String {
 
 /// One repetition of an attack.
 struct Assault {
-    /// The length of its longest line, and of all that it sends: what a harmless sender sends in its place.
+    /// The length of its longest line, and of all lines: a harmless sender sends the same amount.
     var lineBytes: Int
     var bytes: Int
-    /// What has to be there each time, and is not measured.
+    /// The unmeasured preparation of each repetition.
     var prepare: () throws -> Void = {}
     var strike: () throws -> Void
 }
@@ -34,7 +34,7 @@ extension Assault {
         }
     }
 
-    /// As many bytes, in lines as long, which nobody has reason to fear.
+    /// The same number of bytes, in lines of the same length, with harmless content.
     static func harmless(like assault: Assault, of field: AttackField) throws -> Assault {
         let connection = try field.connect()
         let frame = #"{"task":"Echo","options":"","callbackId":1}"#
@@ -49,34 +49,34 @@ extension Assault {
     }
 }
 
-/// What came of an attack.
+/// The results of an attack.
 struct AttackFigures {
     var name: String
     var limitMilliseconds: Double
-    /// How long the victim waited while nothing happened, in milliseconds.
+    /// The victim's longest wait without an attack, in milliseconds.
     var quietLongest = 0.0
-    /// How long it waited at each repetition, and what each took of the loop's CPU, in microseconds.
+    /// The victim's wait in milliseconds, and the loop's CPU time in microseconds, for each repetition.
     var waits: [Double] = []
     var loopCPU: [Double] = []
-    /// Whether the daemon was away longer than is waited for.
+    /// Whether the daemon did not answer within the time limit.
     var isOverdue = false
-    /// Of each round: p50 and p99 while the attack is repeated without a pause, and p99 beside a harmless sender.
+    /// For each round: p50 and p99 while the attack is repeated without a pause, and p99 beside a harmless sender.
     var endless: [(p50: Double, p99: Double, harmlessP99: Double)] = []
     var peakMiB = 0.0
-    /// The most CPU time that one turn of the loop took, in milliseconds; nil: the daemon does not report it.
+    /// The most CPU time that one turn of the loop took, in milliseconds; `nil` if the daemon does not report it.
     var longestTurn: Double?
 
     var withinLimit: Int { waits.count { $0 <= limitMilliseconds } }
 }
 
 extension Bench {
-    /// How often an attack is repeated, and within which time, in seconds.
+    /// The number of repetitions of an attack, and their time limit in seconds.
     private static let repetitions = 50
     private static let repetitionSeconds = 20.0
     private static let quietSeconds = 1.0
     private static let endlessSeconds = 2.0
 
-    /// Attacks a new daemon.
+    /// Starts a daemon and attacks it.
     func measure(_ attack: Attack) throws -> AttackFigures {
         var settings = DaemonSettings(topLevel: try attackRules())
         try attack.prepareDaemon(self, &settings)
@@ -109,7 +109,7 @@ extension Bench {
         for _ in 0..<rounds { try repeatEndlessly(assault, harmless, field, victim, &figures) }
     }
 
-    /// Strikes and waits for the end of what follows, time after time.
+    /// Repeats the attack; waits for the end of its effects each time.
     private func repeatApart(
         _ assault: Assault, _ field: AttackField, _ victim: Victim, quietLoad: Double, _ figures: inout AttackFigures
     ) throws {
@@ -129,7 +129,7 @@ extension Bench {
         }
     }
 
-    /// Strikes without a pause, and then has a harmless sender send as much in the same time.
+    /// Repeats the attack without a pause. Then a harmless sender sends the same amount in the same time.
     private func repeatEndlessly(
         _ assault: Assault, _ harmless: Assault, _ field: AttackField, _ victim: Victim, _ figures: inout AttackFigures
     ) throws {
@@ -159,7 +159,7 @@ extension Bench {
         Double(end - start) / 1e9
     }
 
-    /// Lets both users do what any user of a desktop may: lines at the beginning of the daemon's configuration.
+    /// Allows both users the tasks of a desktop user; returns lines for the beginning of the daemon's configuration.
     func attackRules() throws -> String {
         guard AttackField.isRoot else { return "" }
         let folder = place.sockets + "/attacks.d"

@@ -1,23 +1,23 @@
 import Glibc
 
-/// A connection of the attacking user. Nothing here waits: ``AttackField/pump(until:)`` has it write and read.
+/// A connection of the attacking user. No function here waits: ``AttackField/pump(until:)`` writes and reads.
 final class AttackConnection {
     let descriptor: Int32
-    /// Lines that came, events included.
+    /// The number of received lines, events included.
     private(set) var receivedLines = 0
-    /// Lines that are neither events nor calls.
+    /// The number of received lines that are neither events nor calls.
     private(set) var answers = 0
     private(set) var receivedBytes = 0
     /// The beginning of the last answer.
     private(set) var lastAnswer = ""
     private(set) var isClosed = false
-    /// Whether it is the operator's, to whom things come at any time.
+    /// Whether this is the operator's connection, which receives messages at any time.
     let isOperator: Bool
     /// Whether it answers the calls of tasks that it provides.
     var answersCalls = false
     private var unsent: [UInt8] = []
     private var unsentStart = 0
-    /// The beginning of the line that is being read.
+    /// The beginning of the line that is being received.
     private var line: [UInt8] = []
     private static let keptBytes = 512
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -27,7 +27,7 @@ final class AttackConnection {
         self.isOperator = isOperator
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("no socket: \(lastError())") }
-        // The kernel notes the effective user of who connects, and nothing else of this process changes.
+        // The kernel records the effective user of the connecting process; nothing else of this process changes.
         if let uid, setegid(uid) != 0 || seteuid(uid) != 0 { throw Failure("user \(uid): \(lastError())") }
         let isConnected = UnixCall.connect(descriptor, to: path)
         let error = lastError()
@@ -42,7 +42,7 @@ final class AttackConnection {
 
     var hasUnsent: Bool { unsentStart < unsent.count }
 
-    /// Writes what the socket takes.
+    /// Writes as many bytes as the socket accepts.
     func write() {
         while hasUnsent, !isClosed {
             let count = unsent.withUnsafeBytes {
@@ -60,7 +60,7 @@ final class AttackConnection {
         unsentStart = 0
     }
 
-    /// Reads what has come.
+    /// Reads the available bytes.
     func read() {
         while !isClosed {
             let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -1,20 +1,20 @@
 import CEpoll
 import Glibc
 
-/// A daemon that is attacked, its attacker's connections and its victim.
+/// A daemon under attack, the attacker's connections and the victim.
 final class AttackField {
-    /// Two users that are neither root nor the daemon's own. Nobody has to know them: a uid is a number.
+    /// Two users that are neither root nor the daemon's user. The user database need not contain them.
     static let victimUID: UInt32 = 64_001
     static let attackerUID: UInt32 = 64_002
 
-    /// How long anything may take: a daemon that is away longer counts as gone, and the attack's row ends.
+    /// The time limit of every step. If the daemon takes longer, it counts as unresponsive, and the attack's row ends.
     static let limitSeconds = 20.0
 
     let server: Server
     private(set) var connections: [AttackConnection] = []
     private var byDescriptor: [Int32: AttackConnection] = [:]
-    /// Waits for all connections. A `poll` of a thousand is one long system call, and the victim, on the same core,
-    /// would wait for its end.
+    /// The epoll set of all connections. A `poll` of a thousand descriptors is one long system call, which would delay
+    /// the victim on the same core.
     private let ready: Int32
     private(set) var victim: Victim?
     private let bench: Bench
@@ -35,7 +35,7 @@ final class AttackField {
 
     static var isRoot: Bool { geteuid() == 0 }
 
-    /// Connects once more, as the attacker or as the user who runs this.
+    /// Opens another connection, as the attacker or as the user that runs this program.
     func connect(asOperator: Bool = false) throws -> AttackConnection {
         let connection = try AttackConnection(
             to: server.socket, uid: Self.isRoot && !asOperator ? Self.attackerUID : nil, isOperator: asOperator)
@@ -59,12 +59,12 @@ final class AttackField {
         try wait(seconds: 0.3)
     }
 
-    /// CPU time of the loop's thread so far, in nanoseconds.
+    /// The CPU time of the loop thread so far, in nanoseconds.
     var loopNanoseconds: UInt64 {
         readFile(loopStatistics).split(separator: " ").first.flatMap { UInt64($0) } ?? 0
     }
 
-    // MARK: Talking
+    // MARK: Messages
 
     /// Sends a line, and returns the beginning of the answer.
     @discardableResult
@@ -73,12 +73,12 @@ final class AttackField {
         return connection.lastAnswer
     }
 
-    /// Sends bytes and waits for so many answers.
+    /// Sends bytes and waits for that number of answers.
     func strike(_ connection: AttackConnection, _ bytes: [UInt8], answers: Int = 1) throws {
         try strike([connection], bytes, answers: answers)
     }
 
-    /// Sends the same bytes on each connection, and waits until each has so many answers.
+    /// Sends the same bytes on each connection, and waits until each has that number of answers.
     func strike(_ connections: [AttackConnection], _ bytes: [UInt8], answers: Int = 1) throws {
         let wanted = connections.map { $0.answers + answers }
         for connection in connections { connection.queue(bytes) }
@@ -87,7 +87,7 @@ final class AttackField {
         }
     }
 
-    /// Writes and reads on all connections until something is so.
+    /// Writes and reads on all connections until the condition holds.
     func pump(until isDone: () -> Bool) throws {
         let end = monotonicNanoseconds() + UInt64(Self.limitSeconds * 1e9)
         var found = [Int32](repeating: 0, count: 256)
@@ -99,7 +99,7 @@ final class AttackField {
             for descriptor in found.prefix(count) {
                 guard let connection = byDescriptor[descriptor] else { continue }
                 connection.read()
-                // What there was no room for, and what reading has answered.
+                // Bytes for which there was no room before, and answers to received calls.
                 connection.write()
             }
             victim?.listen()
@@ -111,7 +111,7 @@ final class AttackField {
         try pump { monotonicNanoseconds() >= end }
     }
 
-    /// Waits until the daemon has nothing more to do for the attacker: nothing comes, and its loop hardly works.
+    /// Waits until the daemon has no work for the attacker: no bytes arrive, and its loop is nearly idle.
     func settle() throws {
         let slice = 0.02
         let end = monotonicNanoseconds() + UInt64(Self.limitSeconds * 1e9)
@@ -135,12 +135,12 @@ final class AttackField {
 
     deinit { Glibc.close(ready) }
 
-    /// For a daemon that does not listen to anybody.
+    /// Kills the daemon, for one that does not respond.
     func kill() {
         server.abandon()
         stop()
     }
 }
 
-/// Something took longer than ``AttackField/limitSeconds``.
+/// The error of a step that took longer than ``AttackField/limitSeconds``.
 struct AttackTimeout: Error {}

@@ -1,6 +1,6 @@
-// Events: many who listen, many patterns, many that are kept.
+// Attacks with events: many subscribers, many patterns, many retained events.
 
-/// As many as a user may have, over as many sessions as it takes.
+/// The maximum of patterns of one user, over several sessions.
 private let patternsOfSession = 256
 private let sessionsWithPatterns = 64
 private let retainedEvents = 256
@@ -12,7 +12,7 @@ private func patterns(_ session: Int, _ beginning: String) -> String {
 }
 
 extension AttackField {
-    /// Takes all patterns that the attacker may have; none of them is that of an event.
+    /// Subscribes to the attacker's maximum of patterns; none of them matches an event.
     fileprivate func takePatterns(_ beginning: String) throws -> [AttackConnection] {
         try (0..<sessionsWithPatterns).map { session in
             let connection = try connect()
@@ -22,7 +22,7 @@ extension AttackField {
     }
 }
 
-/// The attacker listens to an event on 900 connections, and publishes it.
+/// The attacker subscribes to an event on 900 connections, and publishes it.
 private func fanOut(_ name: String, bytes: Int, events: Int = 1) -> Attack {
     Attack(name: name) { field in
         for _ in 0..<subscribers {

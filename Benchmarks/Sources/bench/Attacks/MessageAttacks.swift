@@ -1,6 +1,6 @@
-// Single messages that are expensive: long lists, batches, schemas.
+// Attacks with single expensive messages: long lists, batches, schemas.
 
-/// Items that a separator joins, with something around them.
+/// Returns a list of comma-separated items between two texts.
 private func list(_ count: Int, _ before: String, _ after: String, _ item: (Int) -> String) -> String {
     var text = before
     for index in 0..<count { text += index == 0 ? item(index) : "," + item(index) }
@@ -9,15 +9,15 @@ private func list(_ count: Int, _ before: String, _ after: String, _ item: (Int)
 
 private func zeros(_ count: Int) -> String { list(count, "[", "]") { _ in "0" } }
 
-/// A short name for a number: distinct, of letters and digits.
+/// Returns a short name for a number: unique, of letters and digits.
 private func name(_ number: Int) -> String { String(number, radix: 36) }
 
-/// The same message time after time, on one connection.
+/// The same message repeatedly, on one connection.
 private func attack(_ name: String, answers: Int = 1, _ message: @escaping @Sendable () -> String) -> Attack {
     Attack(name: name) { .message(message(), on: try $0.connect(), of: $0, answers: answers) }
 }
 
-/// The attacker provides a task with a schema, and calls it with options that do not fit, so that only the check works.
+/// The attacker provides a task with a schema, and calls it with options that do not match: only the check takes time.
 private func attack(_ name: String, schema: @escaping @Sendable () -> String, options: @escaping @Sendable () -> String)
     -> Attack
 {
@@ -41,7 +41,7 @@ let messageAttacks = [
         callLine("bridge.unsubscribe", list(110_000, #"{"events":["#, "]}") { "\"\(name($0 + 1_679_616))\"" })
     },
     attack("anyOf of 3,000 enums × 200,000 elements") {
-        // Each of them compares the whole array.
+        // Each enum compares the whole array.
         list(3000, #"{"anyOf":["#, "]}") { #"{"enum":[\#($0)]}"# }
     } options: {
         zeros(200_000)
@@ -74,12 +74,12 @@ let messageAttacks = [
         callLine("bridge.publish", list(149_000, "{", "}") { _ in #""\n":1"# })
     },
     attack("URL with 170,000 names") {
-        // Five bytes each, the separator included.
+        // Five bytes each, with the separator.
         let names = (0..<170_000).map { name($0 + 46_656) }.joined(separator: "&")
         return #"{"url":"jxaction://Echo?\#(names)","callbackId":1}"#
     },
     attack("URL with 1,024 names of one length") {
-        // 64 KiB, the separators included.
+        // 64 KiB, with the separators.
         let prefix = String(repeating: "x", count: 60)
         let names = (0..<1024).map { prefix + name($0 + 1_296) }.joined(separator: "&")
         return #"{"url":"jxaction://Echo?\#(names)","callbackId":1}"#

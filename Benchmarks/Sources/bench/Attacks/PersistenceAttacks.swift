@@ -1,12 +1,12 @@
-// Attacks on the store's lanes. Users who do not call the store should not notice them; those who do wait for their
-// turn.
+// Attacks on the store's lanes. Users that do not call the store should not notice them; users that call it wait for
+// their turn.
 
 private func transaction(_ operations: some Sequence<String>) -> String {
     callLine("persistence.transaction", #"{"operations":["# + operations.joined(separator: ",") + "]}")
 }
 
 extension AttackField {
-    /// 40,000 records, of one user.
+    /// Creates 40,000 records, of one user.
     fileprivate func fillTable() throws {
         let filling = try connect()
         for part in 0..<40 {

@@ -1,6 +1,6 @@
-// A plugin's process that floods the daemon: Benchmarks/Sources/flooder.
+// Attacks by a plugin process that floods the daemon: Benchmarks/Sources/flooder.
 
-/// A plugin process with the tasks that flood, and Echo in the daemon's own process.
+/// Adds a plugin process with the flooding tasks, and Echo in the daemon's own process.
 private func addFlooder(_ bench: Bench, _ settings: inout DaemonSettings) throws {
     let folder = bench.place.sockets + "/flooder-\(bench.startedDaemons)"
     _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
@@ -18,8 +18,8 @@ private func addFlooder(_ bench: Bench, _ settings: inout DaemonSettings) throws
 }
 
 /// - Parameters:
-///   - bytes: what the process sends at each call.
-///   - lines: in how many lines.
+///   - bytes: The number of bytes that the process sends at each call.
+///   - lines: The number of lines in which it sends them.
 private func flood(_ name: String, task: String, bytes: Int, lines: Int = 1) -> Attack {
     Attack(name: name, prepareDaemon: addFlooder) { field in
         var assault = Assault.message(

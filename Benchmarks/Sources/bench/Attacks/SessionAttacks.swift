@@ -1,4 +1,4 @@
-// Many sessions, calls and tasks that come or go together.
+// Attacks with many sessions, calls and tasks that begin or end together.
 
 private let callersOfTask = 990
 private let callsOfEach = 16
@@ -26,7 +26,7 @@ private final class HeldCalls {
 
     func connect() throws { callers = try (0..<callersOfTask).map { _ in try field.connect() } }
 
-    /// All calls are in flight when this returns.
+    /// Sends all calls. They are in flight when this returns.
     func begin() throws {
         let wanted = provider.receivedLines + callers.count * callsOfEach
         for caller in callers { caller.queue(lines) }
@@ -37,7 +37,7 @@ private final class HeldCalls {
     var bytes: Int { callersOfTask * lines.count }
 }
 
-/// Names whose FNV-1a hashes end in the same bits, so that they met in one place of a table that was not seeded.
+/// Returns names whose FNV-1a hashes end in the same bits, so that they would collide in a hash table without a seed.
 private func collidingNames(_ count: Int) -> [String] {
     var names: [String] = []
     var number = 0
@@ -59,7 +59,7 @@ let sessionAttacks = [
             try calls.begin()
         } strike: {
             field.close(calls.callers)
-            // The daemon has seen all of them go.
+            // The daemon has processed the end of all connections.
             try field.settle()
         }
     },

@@ -1,19 +1,19 @@
 import Glibc
 
-/// The user who is attacked: a process of its own that calls at fixed intervals, and says how long it waited each time.
+/// The attacked user: a separate process that calls at fixed intervals, and reports how long it waited each time.
 final class Victim {
-    /// A call: when it was sent and how long it took, in nanoseconds of CLOCK_MONOTONIC.
+    /// A call: the time at which it was sent and its duration, in nanoseconds of CLOCK_MONOTONIC.
     struct Sample {
         var sent: UInt64
         var wait: UInt64
         var end: UInt64 { sent + wait }
     }
 
-    /// What it calls.
+    /// The call that it makes.
     struct Call: Sendable {
         var line: String
         var microseconds: Int
-        /// How long it may wait at the most.
+        /// The limit of its wait.
         var limitMilliseconds: Double
 
         static let echo = Call(
@@ -32,8 +32,8 @@ final class Victim {
     private let process: ChildProcess
     private var unread: [UInt8] = []
 
-    /// - Parameter isRealTime: whether it runs before everything else that wants a processor, so that it waits for
-    ///   answers and not for its own turn. Root only.
+    /// - Parameter isRealTime: Whether it has priority over all other processes, so that it waits only for answers and
+    ///   not for a processor. Root only.
     init(_ bench: Bench, _ call: Call, of server: Server, uid: UInt32, isRealTime: Bool = false) throws {
         self.call = call
         let command =
@@ -42,7 +42,7 @@ final class Victim {
         process = try ChildProcess(command, core: bench.cores.third ?? bench.cores.generator)
     }
 
-    /// Takes what it has said so far.
+    /// Reads the samples that the process has reported so far.
     func listen() {
         unread += process.readAvailable()
         let count = unread.count / 16
@@ -57,8 +57,8 @@ final class Victim {
         unread.removeFirst(count * 16)
     }
 
-    /// How long it waited at the most for a call that was in flight between two moments, in milliseconds. One that has
-    /// not been answered has waited until now.
+    /// Returns the longest wait for a call that was in flight between two moments, in milliseconds. A call without an
+    /// answer counts as waiting until now.
     func longestWait(from start: UInt64, to end: UInt64) -> Double {
         let answered = samples.reversed().prefix { $0.end >= start }.filter { $0.sent <= end }.map(\.wait).max() ?? 0
         let lastEnd = samples.last?.end ?? start
@@ -66,19 +66,19 @@ final class Victim {
         return Double(max(answered, open)) / 1e6
     }
 
-    /// The share of calls below which a wait lies, in milliseconds.
+    /// Returns the wait that this share of the calls does not exceed, in milliseconds.
     func quantile(_ share: Double, from start: UInt64, to end: UInt64) -> Double {
         let waits = waits(from: start, to: end)
         return waits.isEmpty ? longestWait(from: start, to: end) : Self.quantile(share, of: waits)
     }
 
-    /// The share of these waits below which one lies.
+    /// Returns the wait that this share of the waits does not exceed.
     static func quantile(_ share: Double, of waits: [Double]) -> Double {
         waits.sorted()[min(waits.count - 1, Int(Double(waits.count) * share))]
     }
 
-    /// How long calls waited that were in flight between two moments, in milliseconds. A call that waits keeps later
-    /// ones from being made: these count as if they had been made at their time.
+    /// Returns the waits of calls that were in flight between two moments, in milliseconds. A waiting call delays later
+    /// ones: these count as if they had been made at their scheduled time.
     func waits(from start: UInt64, to end: UInt64) -> [Double] {
         let interval = call.microseconds * 1000
         return samples.filter { $0.end >= start && $0.sent <= end }

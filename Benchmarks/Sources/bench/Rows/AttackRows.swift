@@ -1,4 +1,4 @@
-// What another user waits for while one attacks: docs/reliability.md has the promises.
+// The waits of one user during attacks of another: docs/reliability.md contains the promises.
 
 /// All attacks, in the order of the table.
 let attacks = messageAttacks + eventAttacks + sessionAttacks + pluginAttacks + persistenceAttacks
@@ -35,7 +35,7 @@ private func lines(of attack: AttackFigures) -> [Line] {
     return lines
 }
 
-/// Where time did not suffice for all repetitions, those that were made count for all.
+/// If there was no time for all repetitions, the result is extrapolated from those that were made.
 private func repeated(_ attack: AttackFigures) -> Finding {
     let maximum = 50.0
     let share = attack.waits.isEmpty ? 0 : Double(attack.withinLimit) / Double(attack.waits.count)
@@ -49,8 +49,8 @@ private func repeated(_ attack: AttackFigures) -> Finding {
         bound: .atLeast(45))
 }
 
-/// An attack without a pause. A harmless sender gives the store no work, so a victim that calls the store has the limit
-/// of a single wait.
+/// Returns the finding of an attack without a pause. A harmless sender gives the store no work, so the limit of a
+/// victim that calls the store is that of a single wait.
 private func beside(_ attack: AttackFigures) -> Finding {
     let what = "p99 beside: \(attack.name)"
     let (p99, harmless) = (median(attack.endless.map(\.p99)), median(attack.endless.map(\.harmlessP99)))

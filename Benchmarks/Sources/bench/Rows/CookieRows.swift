@@ -1,6 +1,7 @@
-// Cookies for a URL among as many as a profile may have, and setting one.
+// Reading and setting cookies of a URL, in a profile with the maximum of cookies.
 
-/// 328 sites with ten cookies each are filled, of which the last ones may be calls that nobody waits for.
+/// The number of sites that the rows use, and of cookies for each. The load generator begins calls for 328 sites: eight
+/// are in flight at its end, and it may not wait for their answers.
 private let (sites, cookiesOfSite) = (320, 10)
 
 func measureCookies(_ bench: Bench) throws -> [Line] {
@@ -13,7 +14,7 @@ func measureCookies(_ bench: Bench) throws -> [Line] {
     return try measureHeaders(bench, daemon) + measureSets(bench, daemon)
 }
 
-/// `cookies.set` for a site with a number.
+/// Returns a call of `cookies.set` for a site with a number.
 private func set(_ pair: String) -> CallTemplate {
     Calls.call(
         "cookies.set", options: #"{"url":"https://site%V.example/","line":"\#(pair); Max-Age=100000"}"#,

@@ -1,4 +1,4 @@
-// What the daemon costs besides calls: connections that only exist, memory, the time to start.
+// The costs of the daemon apart from calls: idle connections, memory, the start.
 import Glibc
 
 func measureConnections(_ bench: Bench) throws -> [Line] {
@@ -8,14 +8,14 @@ func measureConnections(_ bench: Bench) throws -> [Line] {
     var with: [LoadFigures] = []
     if raiseDescriptorLimit(to: wanted + 1000) {
         for _ in 0..<bench.rounds {
-            // A new daemon each time: memory that was given back once is not taken again.
+            // A new daemon each time, because memory that was released once is not allocated again.
             let daemon = try bench.startDaemon()
             without.append(try bench.load(Calls.echo, shape, on: daemon))
             with.append(try bench.load(Calls.echo, shape, on: daemon, LoadSettings(idle: wanted)))
             daemon.stop()
         }
     } else {
-        // The limits then count as past: nobody knows whether they hold.
+        // The limits then count as exceeded, because the figures are unknown.
         say("connections: not measured, this process may not have \(wanted + 1000) descriptors (ulimit -n)")
     }
     let memory = median(with, without) { ($0.anonymousKiB - $1.anonymousKiB) / Double(wanted) }
@@ -35,7 +35,7 @@ func measureConnections(_ bench: Bench) throws -> [Line] {
     ]
 }
 
-/// Children inherit it.
+/// Raises the limit of descriptors, which child processes inherit.
 private func raiseDescriptorLimit(to wanted: Int) -> Bool {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
@@ -61,7 +61,7 @@ func measureIdle(_ bench: Bench) throws -> [Line] {
 
 func measureStart(_ bench: Bench) throws -> [Line] {
     var times: [Double] = []
-    // The first start reads libraries from the disk, and makes the databases.
+    // The first start reads libraries from the disk, and creates the databases.
     for number in 0...10 {
         var (start, end) = (timespec(), timespec())
         clock_gettime(CLOCK_MONOTONIC, &start)

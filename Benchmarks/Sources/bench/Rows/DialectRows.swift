@@ -1,4 +1,4 @@
-// What it costs to speak another dialect than the native one: the same task, called in each of them.
+// The cost of the other dialects compared with the native one: the same task, called in each of them.
 
 private let parts = 5
 
@@ -7,8 +7,8 @@ func measureDialects(_ bench: Bench) throws -> [Line] {
     defer { daemon.stop() }
     var lines: [Line] = []
     for shape in [Shape(1, 64), Shape(50, 16)] {
-        // Many short rounds in place of few long ones: the speed of a machine that is shared changes within seconds,
-        // and what is looked for is a tenth of a microsecond.
+        // Many short rounds instead of few long ones: the speed of a shared machine changes within seconds, and the
+        // differences are about a tenth of a microsecond.
         let settings = LoadSettings(seconds: bench.seconds / Double(parts))
         let rounds = try bench.alternate(
             rounds: bench.rounds * parts,

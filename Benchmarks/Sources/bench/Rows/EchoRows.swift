@@ -1,8 +1,8 @@
-// The way of a call itself: Echo beside the floor, and beside Redis.
+// The cost of a call itself: Echo beside the floor, and beside Redis.
 
 private let redisGet = "redis GET"
 
-/// A server, and the call that it is measured with.
+/// A server, and the call that measures it.
 struct Subject {
     var name: String
     var server: Server
@@ -10,7 +10,7 @@ struct Subject {
 }
 
 extension Bench {
-    /// Floor, daemon and Redis, in this order.
+    /// Starts floor, daemon and Redis, in this order.
     func startEchoSubjects() throws -> [Subject] {
         var subjects = [
             Subject(name: "floor", server: try startFloor(), call: Calls.floor),
@@ -43,7 +43,7 @@ func measureEcho(_ bench: Bench) throws -> [Line] {
     return lines
 }
 
-/// CPU per call beside that of the floor; the daemon's also beside that of Redis GET, where there is one.
+/// Returns the CPU time per call relative to the floor; for the daemon relative to Redis GET, if there is one.
 private func cpuFinding(
     _ subject: Subject, _ shape: Shape, _ figures: [LoadFigures], floor: [LoadFigures], redis: [LoadFigures]?
 ) -> Finding {

@@ -1,4 +1,4 @@
-// What Fetch answers from its cache, and what it takes to have the server confirm it.
+// Answers of Fetch from its cache, and responses that the server must confirm.
 
 private let unpinned = LoadSettings(isPinned: false)
 private let one = Shape(1, 1)
@@ -30,7 +30,7 @@ private func hitLines(
     ]
 }
 
-/// A stored response of 4 KiB that the server confirms each time, beside the server's own 304.
+/// Measures a stored response of 4 KiB that the server confirms each time, beside the server's own 304.
 func measureValidation(_ bench: Bench, _ daemon: Server, _ origin: Origin) throws -> [Line] {
     let url = origin.url("validated/4096")
     var (ours, bare): ([LoadFigures], [CurlFigures]) = ([], [])

@@ -1,9 +1,9 @@
 // The memory of Fetch's process: idle, beside that of the smallest plugin, and with 64 transfers.
 import Glibc
 
-/// How many transfers are held; so many a user may have by default.
+/// The number of open transfers; the default maximum of a user.
 private let heldTransfers = 64
-/// Enough hosts for them: there are six connections to each.
+/// The number of hosts: six connections to each are enough for all transfers.
 private let hosts = 11
 
 func measureFetchMemory(_ bench: Bench) throws -> [Line] {
@@ -20,7 +20,7 @@ func measureFetchMemory(_ bench: Bench) throws -> [Line] {
     ])
     defer { holder.stop() }
     guard holder.firstLine() == "held" else { throw Failure("\(heldTransfers) transfers cannot be held") }
-    // What has come fills the buffers meanwhile.
+    // Meanwhile the received bytes fill the buffers.
     sleep(1)
     let held = fetch.memoryKiB("RssAnon")
     func line(_ row: String, _ kib: Double, than: String, atMost maximum: Double) -> Line {

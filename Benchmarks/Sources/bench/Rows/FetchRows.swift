@@ -1,4 +1,4 @@
-// HTTP requests by the plugin Fetch, beside bare libcurl, which fetches the same in turns.
+// HTTP requests by the plugin Fetch, beside bare libcurl, which fetches the same URLs alternately.
 import Glibc
 
 /// Daemon, plugins, server and generator share all cores.
@@ -16,7 +16,7 @@ func measureFetch(_ bench: Bench) throws -> [Line] {
         + measureFetchMemory(bench)
 }
 
-/// What a run of calls came to, with the CPU time that daemon and plugins took for each of them.
+/// The results of a run of calls, with the CPU time of daemon and plugins for each call.
 private struct FetchFigures {
     var load: LoadFigures
     var cpu: Double
@@ -54,7 +54,7 @@ private func smallFetches(_ bench: Bench, _ daemon: Server, _ url: String) throw
         RunningProcess(pid: daemon.pid), try daemon.process(of: fetchLibrary), try daemon.process(of: cookiesLibrary),
     ]
     let call = Calls.fetch(url, #","cache":"no-store""#)
-    // What is counted begins with warm connections.
+    // The measurement begins with open connections.
     _ = try bench.load(call, Shape(1, 16), on: daemon, LoadSettings(calls: 500, isPinned: false))
     let before = processes.map(\.cpuSeconds).reduce(0, +)
     let load = try bench.load(call, Shape(1, 16), on: daemon, LoadSettings(calls: calls, isPinned: false))

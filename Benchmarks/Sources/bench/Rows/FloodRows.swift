@@ -1,11 +1,11 @@
-// What one user's calls cost while another user floods the daemon.
+// The cost of one user's calls while another user floods the daemon.
 import Glibc
 
-/// Two users that are neither root nor the daemon's own. Nobody has to know them: a uid is a number.
+/// Two users that are neither root nor the daemon's user. The user database need not contain them.
 private let calling = "64001"
 private let flooding = "64002"
 
-/// What they may call.
+/// The rule for their calls.
 private let rule = """
     [[rule]]
     allow = "call"
@@ -48,7 +48,7 @@ func measureFlood(_ bench: Bench) throws -> [Line] {
 }
 
 private func besideFlood(_ bench: Bench, _ daemon: Server, _ shape: Shape, _ one: Shape) throws -> LoadFigures {
-    // Where both generators have to share a core, the one that is measured comes first.
+    // If both generators share a core, the measured one has priority.
     let settings = LoadSettings(
         core: bench.cores.third, isNice: bench.cores.third == nil, seconds: bench.seconds + 600,
         arguments: ["--uid", flooding])

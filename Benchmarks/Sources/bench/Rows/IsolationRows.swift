@@ -1,7 +1,7 @@
-// What it costs that a plugin runs in a process of its own, and what others notice of one that crashes.
+// The cost of a plugin in a process of its own, and the effect of a crashing one on other calls.
 import Glibc
 
-/// Two processes work on a call of an isolated plugin, and need a core each as much as the generator does.
+/// Two processes work on a call of an isolated plugin. Each needs a core, and so does the generator.
 private let isolated = #"isolation = "process""#
 private let unpinned = LoadSettings(isPinned: false)
 
@@ -26,8 +26,8 @@ func measureIsolation(_ bench: Bench) throws -> [Line] {
     return lines
 }
 
-/// A lease of a pool is measured by calls one after the other: cold where each of them wears its process out, so that
-/// the next one waits for another.
+/// Measures the lease of a process from a pool by calls one after the other. In the cold case each call uses its
+/// process up, so that the next one waits for a new process.
 func measurePool(_ bench: Bench) throws -> [Line] {
     let warm = try bench.startDaemonWithTasks(isolated + "\npool = { min = 1, max = 1 }", isPinned: false)
     defer { warm.stop() }
@@ -48,8 +48,8 @@ func measurePool(_ bench: Bench) throws -> [Line] {
     ]
 }
 
-/// Echo, in the daemon's own process, while a neighbour's process crashes as often as it is started, and is brought
-/// back when it is given up.
+/// Measures Echo, in the daemon's own process, while another plugin's process crashes whenever it was started. The
+/// plugin is loaded again whenever the daemon has given it up.
 func measureNeighbour(_ bench: Bench) throws -> [Line] {
     let server = try bench.startDaemonWithTasks(isolated, isPinned: false, hasEcho: true)
     defer { server.stop() }

@@ -1,14 +1,14 @@
-// Messages of a megabyte: what they cost, and what they cost others.
+// Messages of a megabyte: their cost, and their effect on other calls.
 
-/// A payload in a file, and what it is called.
+/// A payload in a file, and its name.
 private struct Payload {
     var name: String
     var file: String
 }
 
 extension Bench {
-    /// A text, and an array of small objects: one is quick to check, the other is not. Both leave room for the rest of
-    /// a line of 1 MiB, which is the daemon's limit.
+    /// Creates a text, and an array of small objects: the first is quick to check, the second is not. Both leave room
+    /// for the rest of a line of 1 MiB, which is the daemon's limit.
     fileprivate func makePayloads() throws -> [Payload] {
         let room = (1 << 20) - 256
         let text = place.sockets + "/text.json"
@@ -53,7 +53,8 @@ func measureLarge(_ bench: Bench) throws -> [Line] {
 }
 
 private func smallCalls(_ bench: Bench, _ daemon: Server, beside large: CallTemplate, _ name: String) throws -> Line {
-    // Where two generators have to share a core, the one with the small calls comes first: it is not to be measured.
+    // If two generators share a core, the one with the small calls has priority, so that the other does not affect the
+    // figures.
     let streaming = LoadSettings(
         core: bench.cores.third, isNice: bench.cores.third == nil, seconds: bench.seconds + 600)
     let stream = try bench.startLoad(large, Shape(1, 1), on: daemon, streaming)

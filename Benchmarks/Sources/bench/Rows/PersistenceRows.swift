@@ -1,7 +1,7 @@
-// Records beside SQLite driven directly, on one file system. Daemon, generator and SQLite run where the kernel puts
-// them: the daemon works in two threads here, and takes more than the core that is its own elsewhere.
+// Records beside SQLite driven directly, on one file system. Daemon, generator and SQLite are not pinned to cores: the
+// daemon works on two threads here, and uses more than the one core to which other rows pin it.
 
-/// How many records there are to be read, in both.
+/// The number of records to read, in both.
 private let recordCount = 20_000
 
 func measurePersistence(_ bench: Bench) throws -> [Line] {
@@ -75,11 +75,11 @@ private func reads(_ bench: Bench, _ daemon: Server) throws -> [Line] {
         }
 }
 
-/// Reads must not wait behind commits: here one generator reads while another one writes.
+/// Measures reads by one generator while another one writes: reads must not wait for commits.
 private func readsBesideCreates(_ bench: Bench, _ daemon: Server) throws -> [Line] {
     let shape = Shape(1, 1)
     let reading = LoadSettings(isPinned: false, arguments: ["--random", String(recordCount)])
-    // Longer than the reads with their warming up take, and ended with them.
+    // Longer than the reads with their warm-up; it is ended with them.
     let writing = LoadSettings(isPinned: false, isNice: true, seconds: bench.seconds + 600)
     let rounds = try bench.alternate([
         { try bench.load(Calls.read, shape, on: daemon, reading) },
@@ -102,7 +102,7 @@ private func readsBesideCreates(_ bench: Bench, _ daemon: Server) throws -> [Lin
 
 // MARK: SQLite
 
-/// What `sqlite-direct` found out.
+/// The results of `sqlite-direct`.
 struct SQLiteFigures {
     var perSecond, p50, p99: Double
 }

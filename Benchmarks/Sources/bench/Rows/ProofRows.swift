@@ -1,8 +1,8 @@
-// What does not depend on the machine's mood: allocations and instructions.
+// Figures that do not depend on the state of the machine: allocations and instructions.
 import Glibc
 
-/// The real daemon with a counter in place of its allocation functions. Two runs of different lengths: what they differ
-/// by is the calls' doing alone, without that of starting, connecting and warming up.
+/// Runs the real daemon with counting allocation functions. The difference of two runs of different lengths is due to
+/// the calls alone, without start, connections and warm-up.
 func measureAllocations(_ bench: Bench) throws -> [Line] {
     let report = bench.place.sockets + "/malloc-count"
     let settings = DaemonSettings(environment: [
@@ -22,7 +22,7 @@ func measureAllocations(_ bench: Bench) throws -> [Line] {
         Line(
             row: "1,000,000 Echo calls, malloc counted", server: "trestle", figures: Figures([two.figures]),
             finding: Finding(
-                // Timers and statistics of the daemon itself may allocate now and then; a call may not.
+                // Timers and statistics of the daemon may allocate now and then; a call must not.
                 what: "heap allocations of a million Echo calls", value: Double(two.count - million.count),
                 unit: " allocations", digits: 0, bound: .atMost(1000)))
     ]
@@ -62,7 +62,7 @@ func measureInstructions(_ bench: Bench) throws -> [Line] {
         say("instructions: left out, valgrind (or strip) is not installed")
         return []
     }
-    // Some versions of valgrind stop at debug information of Swift's.
+    // Some versions of valgrind fail on Swift's debug information.
     let program = bench.place.data + "/micro"
     _ = try ChildProcess(["strip", "-g", "-o", program, bench.place.program("micro")]).finish()
     return try operations.map { operation in
@@ -78,7 +78,7 @@ func measureInstructions(_ bench: Bench) throws -> [Line] {
 }
 
 extension Bench {
-    /// How many instructions a run of `micro` takes.
+    /// Returns the number of instructions of a run of `micro`.
     fileprivate func instructions(_ program: String, _ operation: String, _ count: Double) throws -> Double {
         let log = place.sockets + "/callgrind.log"
         unlink(log)

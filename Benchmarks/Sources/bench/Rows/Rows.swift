@@ -1,4 +1,4 @@
-/// A row of the table, or some that are measured together.
+/// A row of the table, or several that are measured together.
 struct Row: Sendable {
     var name: String
     var summary: String

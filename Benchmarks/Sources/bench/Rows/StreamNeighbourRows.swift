@@ -1,13 +1,13 @@
-// What another user's calls wait for beside streams, and beside pipes of a shell that move as many bytes as they can.
+// The waits of another user's calls beside streams, and beside shell pipes that move as many bytes as possible.
 import Glibc
 
-/// How many streams, or pipes, there are.
+/// The number of streams, or pipes.
 private let neighbours = 4
-/// Short windows, in turns with those beside the shell: what else runs on the machine is beside both.
+/// Short windows, alternating with those beside the shell: other load on the machine affects both.
 private let windowsPerRound = 5
 private let windowSeconds = 1.0
-/// How often a window is measured again in which the host took time from this machine's processors: a hundredth of the
-/// time, spent away, is what decides about the 99th percentile.
+/// The maximum of measurements of a window. It is repeated if the host took time from this machine's processors: a
+/// hundredth of the time decides about the 99th percentile.
 private let maximumAttempts = 5
 
 func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
@@ -33,13 +33,13 @@ func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
         + zip(forms, besideStreams).map { line("\($0.0) to \($0.1)", "trestle", $1, besideCat) }
 }
 
-/// What was seen beside streams or pipes in a window.
+/// The figures of one window beside streams or pipes.
 private struct Neighbourhood {
-    /// What another user's Echo calls waited for, one each 2 ms, in milliseconds.
+    /// The waits of another user's Echo calls, one each 2 ms, in milliseconds.
     var waits: [Double]
     /// The CPU time of the daemon's loop, as a share of a core.
     var load: Double
-    /// What the host took meanwhile.
+    /// The ticks that the host took meanwhile.
     var stolenTicks: Int
 }
 
@@ -81,5 +81,5 @@ private func line(_ name: String, _ server: String, _ seen: [Neighbourhood], _ p
             note: ", \(text(milliseconds, digits: 2)) ms at p99, the loop at \(load) % of a core", bound: .atMost(2)))
 }
 
-/// Of the calls of all windows.
+/// Returns the 99th percentile of the calls of all windows.
 private func p99(of windows: [Neighbourhood]) -> Double { Victim.quantile(0.99, of: windows.flatMap(\.waits)) }

@@ -1,14 +1,14 @@
-// The bytes of a file as a stream from one process to another, beside the pipe of a shell.
+// The bytes of a file as a stream from one process to another, beside a shell pipe.
 import Glibc
 
-/// How many bytes each run moves.
+/// The number of bytes that each run moves.
 private let fileBytes = 256 << 20
 
-/// How the two sides use the stream.
+/// The way in which the two sides use the stream.
 private struct StreamForm {
-    /// By a descriptor ("pipe") or by messages.
+    /// The writer: by a descriptor ("pipe") or by messages.
     var writer: String
-    /// The same, or the program that reads.
+    /// The reader in the same form, or the program that reads.
     var reader: [String]
     var name: String
     var unit: Unit
@@ -22,7 +22,7 @@ private struct StreamForm {
             writer: writer, reader: [reader], name: "\(writer) to \(reader)", unit: .ofCat, bound: bound)
     }
 
-    /// A program over a library, its start included.
+    /// A program that uses a library, with its start.
     static func library(_ name: String, _ reader: [String], atLeast megabytes: Double) -> StreamForm {
         StreamForm(
             writer: "pipe", reader: reader, name: "pipe to \(name)", unit: .megabytes, bound: .atLeast(megabytes))
@@ -45,7 +45,7 @@ extension Bench {
     }
 }
 
-/// What a run took: seconds by the clock, and of the daemon's CPU time.
+/// The duration of a run: seconds by the clock, and of the daemon's CPU time.
 private struct StreamFigures {
     var seconds: Double
     var serverCPU: Double

@@ -1,17 +1,17 @@
-// What a task costs besides the way of its call: types, and another client that does the work.
+// The cost of a task beyond that of its call: types, and another client that does the work.
 
 extension Bench {
-    /// A daemon with the benchmark's own plugin alone.
+    /// Starts a daemon with the benchmark's own plugin only.
     ///
     /// - Parameters:
-    ///   - section: what is set for the plugin.
-    ///   - isPinned: whether the daemon keeps to a core of its own.
-    ///   - hasEcho: whether the plugin Echo is there too, in the daemon's own process.
+    ///   - section: The settings of the plugin.
+    ///   - isPinned: Whether the daemon is pinned to a core.
+    ///   - hasEcho: Whether the plugin Echo is added, in the daemon's own process.
     func startDaemonWithTasks(
         _ section: String = #"isolation = "none""#, isPinned: Bool = true, hasEcho: Bool = false
     ) throws -> Server {
         let folder = place.sockets + "/plugins-\(startedDaemons)"
-        // The daemon loads every library of a folder, so that this one needs a folder of its own.
+        // The daemon loads every library of a folder, so this one needs a folder of its own.
         _ = try ChildProcess(["install", "-m", "700", "-d", folder]).finish()
         let libraries =
             [place.program("libBenchmarkPlugin.so")] + (hasEcho ? [place.besideDaemon("libEchoPlugin.so")] : [])

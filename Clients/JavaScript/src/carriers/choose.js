@@ -1,13 +1,13 @@
-// Which carrier a bridge uses: the one that its options name, else the one that the surroundings offer.
+// Selects the carrier of a bridge: the one that its options name, else the one that the environment offers.
 
 import { BridgeError, unreachable } from "../errors.js";
 import { portCarrier, windowCarrier } from "./port.js";
 import { webViewCarrier, webViewHandler } from "./webView.js";
 
-/** Makes carriers of sockets; only there where modules and Node are. */
+/** Makes socket carriers. Set only by the ES module entry point. */
 let socketCarriers;
 
-/** Gives this file Unix sockets, which itself must not name what browsers do not have. */
+/** Adds Unix sockets. This file must not import modules that browsers do not have. */
 export function offerSockets(makeCarrier) {
     socketCarriers = makeCarrier;
 }

@@ -1,4 +1,4 @@
-// The carrier of a Unix socket, before its code is loaded: browsers never load it, and Node does so when it is wanted.
+// A carrier of a Unix socket that loads its code when it is opened. Browsers never load that code.
 
 import { unreachable } from "../errors.js";
 

@@ -1,8 +1,8 @@
-// Lines out of pieces of a stream. A piece may end in the middle of a line, or of a character: only whole lines are
-// turned into text. A line beyond the bound is thrown away while it arrives; its beginning says whose callback it was.
+// Splits a stream of bytes into lines. A chunk may end in the middle of a line or of a character, so only whole lines
+// are decoded. A line that is too long is discarded while it arrives; its beginning contains the id of the call.
 
 const lineFeed = 0x0a;
-/** How much of a line that is too long is looked at. */
+/** The number of bytes at the beginning of a too long line that are passed to `onTooLong`. */
 const headBytes = 256;
 
 export class LineSplitter {
@@ -14,9 +14,9 @@ export class LineSplitter {
     #isTooLong = false;
 
     /**
-     * @param {number} maxBytes the longest line, its end not counted
+     * @param {number} maxBytes the maximum length of a line, without its line feed
      * @param {(text: string) => void} onLine
-     * @param {(head: string) => void} onTooLong with the beginning of the line
+     * @param {(head: string) => void} onTooLong called with the beginning of the line
      */
     constructor(maxBytes, onLine, onTooLong) {
         this.#maxBytes = maxBytes;

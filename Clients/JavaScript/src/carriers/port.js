@@ -1,10 +1,10 @@
-// The carrier of anything that has `postMessage` and `message` events: a MessagePort, a Worker, the inside of a worker,
-// another window. Each message is the text of one message; values are taken as well. The port stays its owner's: it is
+// The carrier for an object with `postMessage` and `message` events: a MessagePort, a Worker, the global scope of a
+// worker, or another window. It posts one message of the protocol as text; it receives texts and values. The port is
 // not closed with the bridge.
 
 import { BridgeError, connectionLost } from "../errors.js";
 
-/** A MessagePort, a Worker, a worker's own scope; in Node also what has `on` in place of `addEventListener`. */
+/** Returns a carrier for a MessagePort, a Worker or a worker's global scope. In Node, `on` is used if needed. */
 export function portCarrier(port) {
     return carrier({
         target: port,
@@ -14,9 +14,9 @@ export function portCarrier(port) {
 }
 
 /**
- * Another window, such as the frame's parent.
- * @param origin whom messages are for, and from whom they are taken; there is no default, because a message sent to any
- *   origin can be read by any
+ * Returns a carrier for another window, such as the frame's parent.
+ * @param origin the only origin that messages are sent to and accepted from. There is no default, because every origin
+ *   can read a message that is sent to any origin.
  */
 export function windowCarrier(window, origin) {
     if (typeof origin !== "string" || origin === "" || origin === "*") {
@@ -33,7 +33,7 @@ function carrier({ target, post, accepts }) {
     let events;
     const listeners = {
         message(event) {
-            // Emitters of Node's workers hand over the value itself.
+            // Emitters of Node's workers pass the value itself.
             const isEvent = typeof target.addEventListener === "function";
             if (isEvent && !accepts(event)) return;
             events.message(isEvent ? event.data : event);
@@ -66,7 +66,7 @@ function carrier({ target, post, accepts }) {
         open(listener) {
             events = listener;
             for (const [name, listening] of Object.entries(listeners)) target[add](name, listening);
-            // A MessagePort is silent until it is started.
+            // A MessagePort delivers no messages until it is started.
             target.start?.();
             events.opened();
         },

@@ -6,7 +6,7 @@ import { BridgeError, connectionLost, unreachable } from "../errors.js";
 import { LineSplitter } from "./lineSplitter.js";
 import { socketPath } from "./socketLocation.js";
 
-/** @param options `socket`: the path; `maxLineBytes`: the longest line that is read */
+/** @param options `socket`: the path; `maxLineBytes`: the maximum length of a line that is read */
 export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 20 }, events) {
     const socket = net.connect({ path });
     let failure;
@@ -26,11 +26,11 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
     });
     socket.on("close", () => events.closed(isOpen ? lost(failure) : refused(path, failure)));
     return {
-        /** False as soon as Node knows of the end, which is before `closed`. */
+        /** Whether the socket accepts data. False as soon as Node has detected the end, which is before `closed`. */
         get canWrite() {
             return socket.writable;
         },
-        /** What comes in one turn of the loop leaves in one system call. */
+        /** Runs the action later in this turn, so that all messages of the turn are written in one system call. */
         gather(action) {
             process.nextTick(action);
         },
@@ -39,8 +39,8 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
             socket.write(`${text}\n`, (error) => {
                 if (!isTaken && !error) events.drained();
             });
-            // Node writes immediately what the kernel takes. The rest waits in Node, which does not say how much of it
-            // has left; so nothing more is written until it has.
+            // Node immediately writes what the kernel accepts. The rest waits in Node, which does not report partial
+            // progress. Nothing more is written until all of it was written.
             isTaken = socket.writableLength === 0;
             return isTaken;
         },
@@ -62,7 +62,7 @@ function lost(failure) {
 
 function refused(path, failure) {
     if (failure?.code === "EACCES" || failure?.code === "EPERM") {
-        const message = `the socket ${path} may not be opened by this user: its owner, group and mode say by whom`;
+        const message = `the socket ${path} may not be opened by this user: see its owner, group and mode`;
         return new BridgeError("connection.denied", message, { data: { path }, cause: failure });
     }
     const error = unreachable(failure ? failure.message : "the connection ended", { path });

@@ -1,10 +1,10 @@
-// Where the daemon's socket is, if the program does not name it: as the command line of Trestle looks for it.
+// The location of the daemon's socket if the program does not name it. Trestle's command line uses the same rules.
 
 import { existsSync, lstatSync } from "node:fs";
 
 const systemSocket = "/run/trestle/bridge.sock";
 
-/** What of this process and its file system decides; a test gives others. */
+/** The properties of the process and its file system that determine the location. Tests replace them. */
 const surroundings = {
     variable: (name) => process.env[name],
     exists: existsSync,
@@ -18,7 +18,10 @@ const surroundings = {
     },
 };
 
-/** The one that TRESTLE_SOCKET names, else this user's own where there is one, else the system's where there is one. */
+/**
+ * Returns the path in TRESTLE_SOCKET, else the user's own socket, else the system's. If neither socket exists, it is
+ * the user's own. Root has no socket of its own.
+ */
 export function socketPath({ variable, exists, uid, owner } = surroundings) {
     const given = variable("TRESTLE_SOCKET");
     if (given) return given;
@@ -30,7 +33,7 @@ export function socketPath({ variable, exists, uid, owner } = surroundings) {
 function ownSocket({ variable, uid, owner }) {
     const directory = variable("XDG_RUNTIME_DIR");
     if (directory) return `${directory}/trestle/bridge.sock`;
-    // Any user may make a directory in /tmp: one that is not this user's is a trap set by another user.
+    // Any user can create this directory in /tmp. One with another owner may be an attack, so it is not used.
     const temporary = `/tmp/trestle-${uid()}`;
     return owner(temporary) === uid() ? `${temporary}/bridge.sock` : undefined;
 }

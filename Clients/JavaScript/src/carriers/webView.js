@@ -1,7 +1,7 @@
-// The carrier of a page in a web view: messages go out through a handler of the container, and come in by the container
-// calling `WebBridge.container.receive`.
+// The carrier of a page in a web view. The page sends messages through a handler of the container. The container calls
+// `WebBridge.container.receive` for incoming messages.
 
-/** The handler that a container offers under the name `bridge`; undefined where there is none. */
+/** Returns the handler that a container offers under the name `bridge`; `undefined` if there is none. */
 export function webViewHandler() {
     const handler = globalThis.webkit?.messageHandlers?.bridge;
     return typeof handler?.postMessage === "function" ? handler : undefined;
@@ -18,7 +18,7 @@ export function webViewCarrier(handler) {
             events.opened();
         },
         write(text) {
-            // Some containers answer with a promise, which says nothing that the protocol does not.
+            // Some containers return a promise. Its value adds nothing to the protocol.
             handler.postMessage(text)?.catch?.((error) => events.problem(error));
             return true;
         },

@@ -1,8 +1,8 @@
-"""A container of a web view, as small as can be: `container.py SOCKET PAGE-URI ORIGIN`.
+"""A minimal container of a web view: `container.py SOCKET PAGE-URI ORIGIN`.
 
-Carries what the page posts to the handler `bridge` to a connection to the daemon, and each line of that to the page. A
-line on its standard input has it drop that connection and make another; the end of its input, or of the page's session,
-is its own. It writes the page's console to its standard output, and in the end the state of the page's bridge.
+Forwards the messages that the page posts to the handler `bridge` to the daemon, and each line from the daemon to the
+page. With a line on its standard input, it closes the connection and makes another one. It ends with its input, or with
+the page's session. It writes the page's console to its standard output, and at the end the state of the page's bridge.
 """
 
 import json
@@ -43,11 +43,11 @@ class Container:
         self._socket.connect(self._path)
         self._input = b""
         self._watch = GLib.io_add_watch(self._socket.fileno(), GLib.IO_IN | GLib.IO_HUP, self._readable)
-        # Who the page is, before anything that it says itself.
+        # Introduces the page, before its own messages.
         self._send(json.dumps({"task": "bridge.hello", "callbackId": "hello", "options": {"origin": self._origin}}))
 
     def _send(self, text):
-        # The daemon reads whatever is in its way, so this cannot wait for the reading below.
+        # The daemon always reads, so this does not block the reading below.
         self._socket.sendall(text.encode() + b"\n")
 
     def _posted(self, manager, result):
@@ -68,7 +68,7 @@ class Container:
             if "error" in message:
                 sys.exit(line)
             return
-        # What is a string in JSON is one in JavaScript.
+        # A JSON string is a valid JavaScript string.
         self._evaluate(f"WebBridge.container.receive({json.dumps(line)})")
         if message.get("event") == "web.close":
             GLib.source_remove(self._watch)
@@ -92,7 +92,7 @@ class Container:
         return GLib.SOURCE_CONTINUE
 
 
-# An exception in a callback would only be written, and the test would wait.
+# Ends the process after an exception in a callback, which would otherwise only be printed while the test waits.
 sys.excepthook = lambda *error: (sys.__excepthook__(*error), os._exit(1))
 container = Container(*sys.argv[1:])
 GLib.io_add_watch(0, GLib.IO_IN | GLib.IO_HUP, container.command)

@@ -1,14 +1,14 @@
-// What a page does with its bridge in the tests of real browsers: a plain script for pages and workers. It needs the
-// tasks of support/peer.mjs, which another connection provides, and reports to that one what it found.
+// The actions of a page with its bridge in the tests of real browsers: a plain script for pages and workers. It needs
+// the tasks of support/peer.mjs, which another connection provides, and reports its findings to that connection.
 
-/** Everything that a page may do, over its first connection. */
+/** Does everything that a page may do, over its first connection. */
 globalThis.exerciseBridge = async function (bridge) {
     const findings = {};
     findings.callback = await new Promise((done) => bridge.call("Echo", { a: 1 }, (...values) => done(values)));
     findings.callbackOfError = await new Promise((done) => {
         bridge.call("no.such.task", (result, error) => done([result === undefined, inWords(error)]));
     });
-    // Line ends that are none in JSON, and all that a container may have to escape.
+    // Line ends that JSON does not escape, and characters that a container may have to escape.
     const text = "héllo 弹 🎛 \u2028\u2029\n\r\t\0 \\ \" ' ` ${1} </script> <!-- \u007f\ufeff";
     findings.echo = await bridge.call("Echo", { text }).then((answer) => answer.text === text);
     const long = "弹".repeat(250_000);
@@ -47,10 +47,10 @@ globalThis.exerciseBridge = async function (bridge) {
     await bridge.call("peer.report", findings);
 };
 
-/** What a page does when its container's connection was lost in mid-call and there is a new one. */
+/** Runs calls of a page while its container loses the connection during a call and makes a new one. */
 globalThis.exerciseLoss = async function (bridge) {
     const findings = {};
-    // It is while this call runs that the connection goes.
+    // The connection is lost during this call.
     findings.lost = await bridge.call("peer.drop").catch(inWords);
     findings.registered = await bridge.call("peer.call", { task: "page.add", options: { a: 3, b: 4 } });
     findings.missed = (await globalThis.pageEvents.next()).value;

@@ -1,13 +1,13 @@
-// A Chromium without a screen, driven over a pipe in its DevTools protocol: messages of JSON, each ended by NUL.
+// A headless Chromium, driven over a pipe with its DevTools protocol: JSON messages, each followed by NUL.
 
 import { foundCommand, startProgram, within } from "./processes.mjs";
 
 export const chromium = foundCommand(["chromium", "chromium-browser", "google-chrome"]);
 
 /**
- * Starts it, and opens a page.
- * @param home a directory for all that it writes
- * @param binding the name of a function in the page, which hands a text to `onText`
+ * Starts Chromium and opens a page.
+ * @param home a directory for all files of Chromium
+ * @param binding the name of a function in the page, which passes a text to `onText`
  */
 export async function startPage(t, { home, url, binding, onText }) {
     const waiting = new Map();
@@ -17,7 +17,7 @@ export async function startPage(t, { home, url, binding, onText }) {
     const program = startProgram(t, chromium, [
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
         "--disable-background-networking", "--disable-component-update", `--user-data-dir=${home}/profile`,
-        // So that a frame of another origin has a process of its own.
+        // A frame of another origin gets its own process.
         "--site-per-process", "--remote-debugging-pipe",
     ], {
         env: {
@@ -25,11 +25,11 @@ export async function startPage(t, { home, url, binding, onText }) {
             HOME: home, TMPDIR: home, XDG_RUNTIME_DIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home,
         },
         stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
-        // Else some of its processes could write into its directory while that is removed.
+        // Otherwise its processes could write into its directory while that is removed.
         ask: () => send("Browser.close"),
     });
     const [, , , commands, answers] = program.stdio;
-    // It may be gone already; its end is heard of elsewhere.
+    // Chromium may already have ended; `ended` reports this.
     commands.on("error", () => {});
     const report = () => `${log.join("\n")}\n${program.output}`;
     const ended = program.ended.then((code) => Promise.reject(new Error(`Chromium ended: ${code}. ${report()}`)));
@@ -72,7 +72,7 @@ export async function startPage(t, { home, url, binding, onText }) {
         });
         await inPage("Page.navigate", { url });
         await isLoaded;
-        // What it evaluates to is of no interest; what it throws is logged with the rest.
+        // Ignores the value of the expression; an exception is logged.
         return (expression) => {
             inPage("Runtime.evaluate", { expression }).then(
                 ({ exceptionDetails }) => exceptionDetails && log.push(JSON.stringify(exceptionDetails)),

@@ -2,7 +2,7 @@
 
 import { connect } from "../../src/index.js";
 
-/** Connects so many clients, which are closed when the test ends; `bridge` is the first one, `other` the second. */
+/** Connects clients, which are closed when the test ends; `bridge` is the first one, `other` the second. */
 export async function openClients(t, daemon, count, options) {
     const bridges = [];
     for (let index = 0; index < count; index += 1) {
@@ -13,7 +13,7 @@ export async function openClients(t, daemon, count, options) {
     return { bridge: bridges[0], other: bridges[1] };
 }
 
-/** Resolves to the next change to this state. */
+/** Resolves to the next change to the given state. */
 export function changed(bridge, state) {
     return new Promise((done) => {
         const stop = bridge.onState((change) => {

@@ -1,4 +1,4 @@
-// A daemon for a test: started on a socket of its own, stopped when the test ends.
+// A daemon for a test: started with its own socket, stopped when the test ends.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,16 +8,16 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** The folder with the daemon and its plugins; undefined where it was not built. */
+/** The folder with the daemon and its plugins; undefined if it was not built. */
 export function daemonFolder() {
     const candidates = [process.env.TRESTLE_BIN, join(root, "../../.build/release"), join(root, "../../.build/debug")];
     return candidates.find((folder) => folder && existsSync(join(folder, "trestled")));
 }
 
-/** What a test without a daemon says of why it is skipped; false where there is one. */
+/** The reason to skip tests if there is no daemon; false if there is one. */
 export const withoutDaemon = daemonFolder() ? false : "no daemon was built; TRESTLE_BIN names its folder";
 
-/** A new directory, removed when the test ends. */
+/** Makes a directory, which is removed when the test ends. */
 export function temporaryDirectory(t) {
     const directory = mkdtempSync(join(tmpdir(), "trestle-js-"));
     t.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -25,8 +25,8 @@ export function temporaryDirectory(t) {
 }
 
 /**
- * Starts a daemon. `stop(signal)` resolves when it has ended, `start()` starts another at the same place.
- * @param rules what stands in its policy.d, as TOML
+ * Starts a daemon. `stop(signal)` resolves when it has ended; `start()` starts another one with the same socket.
+ * @param rules the content of its policy.d, as TOML
  * @param configuration its settings, as TOML
  */
 export async function startDaemon(t, { rules, configuration = "" } = {}) {
@@ -62,8 +62,8 @@ export async function startDaemon(t, { rules, configuration = "" } = {}) {
 }
 
 /**
- * Resolves when a daemon has logged that it is ready. Its standard error is read to its end.
- * @throws {Error} with the log, where it ends before
+ * Resolves when a daemon has logged that it is ready. Reads its standard error to the end.
+ * @throws {Error} with the log, if the daemon ends before
  */
 export async function untilReady(child) {
     let log = "";

@@ -1,4 +1,4 @@
-// Bridges for tests: one over carriers that the test drives, and one of a fake daemon.
+// Bridges for tests: one over carriers that the test drives, and one with a fake daemon.
 
 import assert from "node:assert/strict";
 
@@ -7,7 +7,7 @@ import { fakeDaemon, FakeCarrier, FakeClock } from "./fakes.mjs";
 
 const fast = { first: 1, max: 2 };
 
-/** A client of a fake daemon, its connection, and the problems that it reports. */
+/** Returns a client of a fake daemon, its connection, and the problems that it reports. */
 export async function pair(t, options = {}, daemonOptions = {}) {
     const daemon = await fakeDaemon(t, daemonOptions);
     const bridge = await connect({ socket: daemon.socket, backoff: fast, ...options });
@@ -17,7 +17,7 @@ export async function pair(t, options = {}, daemonOptions = {}) {
     return { daemon, bridge, peer: await daemon.next(), problems };
 }
 
-/** A bridge over carriers that the test drives; each attempt takes a new one. */
+/** Makes a bridge over carriers that the test drives. Each attempt uses a new carrier. */
 export function driven(options = {}, carrierOptions = {}) {
     const carriers = [];
     const clock = new FakeClock();
@@ -35,5 +35,5 @@ export function driven(options = {}, carrierOptions = {}) {
     return { bridge, carriers, carrierOptions, clock, changes };
 }
 
-/** The error of a promise that has to be rejected. */
+/** Returns the error of a promise, which must reject. */
 export const failure = (promise) => promise.then(() => assert.fail("it was not rejected"), (error) => error);

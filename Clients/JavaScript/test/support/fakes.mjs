@@ -1,5 +1,5 @@
-// Stand-ins: a daemon that does what a real one never would, a carrier that a test drives by hand, and a clock that
-// goes when a test advances it.
+// Fakes: a daemon that can do what a real one never does, a carrier that a test drives, and a clock that a test
+// advances.
 
 import { once } from "node:events";
 import net from "node:net";
@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { temporaryDirectory } from "./daemon.mjs";
 
 /**
- * A server at a Unix socket that hands each connection to the test. It answers bridge.hello, unless `answersHello` is
- * false. Connections are taken with `next()`.
+ * Starts a server at a Unix socket that passes each connection to the test. It answers bridge.hello, unless
+ * `answersHello` is false. `next()` returns the next connection.
  */
 export async function fakeDaemon(t, { answersHello = true, limits } = {}) {
     const socket = join(temporaryDirectory(t), "s.sock");
@@ -48,12 +48,12 @@ class FakeConnection {
         this.ended = new Promise((done) => peer.on("close", done));
     }
 
-    /** The next message of the client, but for its hello. */
+    /** Returns the next message of the client, without its hello. */
     next() {
         return this.#messages.take();
     }
 
-    /** How many messages have come that no one has taken. */
+    /** The number of messages that have arrived and were not taken. */
     get waiting() {
         return this.#messages.waiting;
     }
@@ -71,7 +71,7 @@ class FakeConnection {
     }
 }
 
-/** Values that come before or after a test asks for them. */
+/** A queue of values that may arrive before or after a test requests them. */
 export function mailbox() {
     const values = [];
     const readers = [];
@@ -84,10 +84,10 @@ export function mailbox() {
     };
 }
 
-/** A carrier that a test drives: `sent` is what was written, `events` notifies the bridge. */
+/** A carrier that a test drives: `sent` contains the written messages, `events` notifies the bridge. */
 export class FakeCarrier {
     sent = [];
-    /** How many messages each write had. */
+    /** The number of messages of each write. */
     writes = [];
     isFull = false;
     isDestroyed = false;
@@ -128,7 +128,7 @@ export class FakeCarrier {
         this.keepsAlive = keeps;
     }
 
-    /** The messages that were written, but for hello. */
+    /** The written messages, without hello. */
     get calls() {
         return this.sent.filter((message) => message.task !== "bridge.hello");
     }
@@ -143,7 +143,7 @@ export class FakeCarrier {
     }
 }
 
-/** A clock that stands still until `advance`. */
+/** A clock that only `advance` changes. */
 export class FakeClock {
     #now = 0;
     #timers = new Set();
@@ -179,7 +179,7 @@ export class FakeClock {
     }
 }
 
-/** Lets promises that are settled already be heard. */
+/** Waits until the handlers of settled promises have run. */
 export function settled() {
     return new Promise((done) => setImmediate(done));
 }

@@ -1,5 +1,5 @@
-// The other connection of a page that is tested in a real browser: it provides what the page calls, calls what the page
-// provides, publishes what the page hears, and checks what the page found.
+// The peer of a page in the tests of real browsers. It provides the tasks that the page calls, calls the tasks that the
+// page provides, publishes the events that the page gets, and checks the page's findings.
 
 import assert from "node:assert/strict";
 
@@ -7,8 +7,8 @@ import { connect } from "../../src/index.js";
 import { mailbox } from "./fakes.mjs";
 
 /**
- * @param drop has the page's container lose its connection and make another
- * @returns `reports`: a mailbox of what pages found; `cancelled`: how many calls of `peer.wait` ended before their time
+ * @param drop makes the page's container lose its connection and make another one
+ * @returns `reports`: a mailbox of the findings of pages; `cancelled`: the number of cancelled calls of `peer.wait`
  */
 export async function startPeer(t, socket, drop) {
     const bridge = await connect({ socket });
@@ -45,7 +45,7 @@ export async function startPeer(t, socket, drop) {
     return peer;
 }
 
-/** Checks what exerciseBridge found. */
+/** Checks the findings of exerciseBridge. */
 export function checkFindings(findings, { origin = "local" } = {}) {
     const error = (code, started) => ({ code, isBridgeError: true, ...(started === undefined ? {} : { started }) });
     const progress = [{ number: 1 }, { number: 2 }, { number: 3 }];
@@ -69,7 +69,7 @@ export function checkFindings(findings, { origin = "local" } = {}) {
     });
 }
 
-/** Checks what exerciseLoss found. */
+/** Checks the findings of exerciseLoss. */
 export function checkFindingsOfLoss(findings, { origin }) {
     assert.deepEqual(findings, {
         lost: { code: "session.closed", started: true, isBridgeError: true },

@@ -1,18 +1,18 @@
-// Other programs of a test: each in a process group of its own, of which nothing is left when the test ends.
+// Other programs of a test: each in its own process group, which is killed when the test ends.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
-/** How long a test waits for something that a program shall do; nothing takes as long where all is well. */
+/** The time after which a test fails that waits for a program, in milliseconds. A normal run never takes as long. */
 export const testTimeoutMs = 120_000;
 
-/** The first of these commands that there is; undefined where there is none. */
+/** Returns the first of these commands that exists; undefined if there is none. */
 export function foundCommand(commands, check = ["--version"]) {
     return commands.find((command) => spawnSync(command, check, { stdio: "ignore" }).status === 0);
 }
 
 /**
- * What stands for the test where what was begun last is to be ended first; the test itself would end it last.
+ * Returns a replacement for the test `t` that runs its `after` actions in reverse order. The test runs them in order.
  */
 export function lastFirst(t) {
     const actions = [];
@@ -24,9 +24,10 @@ export function lastFirst(t) {
 
 /**
  * Starts a program.
- * @param settings as those of `spawn`; `ask` has it end by itself, where it would leave something behind otherwise
- * @returns the child, with `ended`, a promise of its exit code, and `output`, what it wrote to its standard outputs, as
- *   far as they are pipes
+ * @param settings the settings of `spawn`; `ask` asks the program to end by itself, if a kill would leave something
+ *   behind
+ * @returns the child, with `ended`, a promise of its exit code, and `output`, the text from those of its standard
+ *   outputs that are pipes
  */
 export function startProgram(t, command, flags, { ask, ...settings }) {
     const child = spawn(command, flags, { ...settings, detached: true });
@@ -43,7 +44,7 @@ export function startProgram(t, command, flags, { ask, ...settings }) {
     t.after(async () => {
         if (ask && child.exitCode === null && child.signalCode === null) {
             ask(child);
-            // Where it does not, it is ended all the same, and the test says so.
+            // If it does not end, it is killed, and the test fails.
             await within(once(child, "exit"), `the end of ${command}`).finally(() => killGroup(child));
         }
         killGroup(child);
@@ -52,9 +53,9 @@ export function startProgram(t, command, flags, { ask, ...settings }) {
     return child;
 }
 
-/** Ends a program and those that it started. */
+/** Kills a program and the programs that it started. */
 function killGroup(child) {
-    // It was never begun.
+    // It was never started.
     if (child.pid === undefined) return;
     try {
         process.kill(-child.pid, "SIGKILL");
@@ -64,7 +65,7 @@ function killGroup(child) {
     }
 }
 
-/** The promise's value, unless it is too late. `report` says more of what happened meanwhile. */
+/** Resolves to the promise's value, or rejects after the timeout. `report` adds details to that error. */
 export async function within(promise, what, report = () => "") {
     let timer;
     const late = new Promise((_, reject) => {

@@ -1,18 +1,18 @@
-// What a conformance vector says, carried out on a client: patterns, and the steps one by one.
+// Runs a conformance vector on a client: patterns, and the steps one by one.
 //
-// A pattern is JSON. A string "<name>" stands for any value, the same one wherever the name comes again, in later
-// options too. A member "…": "…" lets an object have further members, a last item "…" an array further items. All else
-// must be equal.
+// A pattern is JSON. A string "<name>" matches any value; the same name always means the same value, also in later
+// options. A member "…": "…" permits further members in an object, a last item "…" further items in an array.
+// Everything else must be equal.
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 
 import { BridgeError } from "../../src/index.js";
 
-/** How long a step may take where nothing else ends it. */
+/** The default time limit of a step. */
 const testTimeoutMs = 120_000;
 
-/** Why the value does not fit, as the place and a reason; undefined where it does. Names are bound in `names`. */
+/** Returns the place and the reason if the value does not match, else undefined. Binds names in `names`. */
 export function mismatch(pattern, value, names, path = "$") {
     if (typeof pattern === "string" && /^<[^<>]+>$/.test(pattern)) {
         if (!names.has(pattern)) names.set(pattern, value);
@@ -52,7 +52,7 @@ function first(checks) {
     return undefined;
 }
 
-/** The value with names in the place of what they stand for. */
+/** Returns the value in which names are replaced by their values. */
 export function substituted(value, names) {
     if (typeof value === "string") return names.has(value) ? names.get(value) : value;
     if (Array.isArray(value)) return value.map((item) => substituted(item, names));
@@ -60,7 +60,7 @@ export function substituted(value, names) {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, substituted(member, names)]));
 }
 
-/** Carries out the steps on a client of their own. */
+/** Runs the steps on a separate client. */
 export async function run(steps, bridge) {
     const names = new Map();
     const events = [];
@@ -100,7 +100,7 @@ async function call(step, { bridge, names, place }) {
     fits(expected, outcome, names, place);
 }
 
-/** The next event of any of the subscriptions. */
+/** Returns the next event of any of the subscriptions. */
 async function nextEvent(context) {
     assert.ok(context.events.length > 0, `${context.place}: nothing was subscribed to`);
     for (const source of context.events) {

@@ -1,4 +1,4 @@
-// A page in a real web view, WebKitGTK's, in a container that carries its messages to a daemon; on a virtual screen.
+// A page in a real web view (WebKitGTK), in a container that forwards its messages to a daemon, on a virtual screen.
 
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -8,23 +8,23 @@ import { foundCommand, startProgram, within } from "./processes.mjs";
 
 const container = fileURLToPath(new URL("../pages/container.py", import.meta.url));
 const importing = "import gi; gi.require_version('WebKit2', '4.1'); from gi.repository import WebKit2";
-// The first on the PATH may be one that has not got Debian's modules.
+// The first Python on the PATH may not have Debian's modules.
 const python = foundCommand(["python3", "/usr/bin/python3"], ["-c", importing]);
 
-/** What a test without a web view, or without a daemon, says of why it is skipped; false where there are both. */
+/** The reason to skip tests if there is no web view or no daemon; false if there are both. */
 export function reasonWithoutWebView() {
     if (withoutDaemon) return withoutDaemon;
     if (!python) return "there is no WebKitGTK 4.1 for Python (gir1.2-webkit2-4.1, python3-gi)";
-    // It has no flag that only asks.
+    // Xvfb has no flag that only prints its version.
     return foundCommand(["sh"], ["-c", "command -v Xvfb"]) ? false : "there is no Xvfb";
 }
 
-/** A virtual screen; resolves to its name. It chooses a number that is free. */
+/** Starts a virtual screen. Resolves to its name. It chooses a free number. */
 async function startScreen(t, environment) {
     const flags = ["-displayfd", "3", "-screen", "0", "640x480x24", "-nolisten", "tcp"];
     const screen = startProgram(t, "Xvfb", flags, {
         env: environment, stdio: ["ignore", "ignore", "pipe", "pipe"],
-        // It removes its lock and its socket only then.
+        // Xvfb removes its lock and its socket only if it ends by this signal.
         ask: (child) => child.kill("SIGTERM"),
     });
     const [number] = await within(once(screen.stdio[3].setEncoding("utf8"), "data"), "Xvfb", () => screen.output);
@@ -32,8 +32,8 @@ async function startScreen(t, environment) {
 }
 
 /**
- * Prepares all that a container needs.
- * @returns a function that starts it with a page, and returns the program, with `failed`, a promise that rejects at its end
+ * Prepares everything that a container needs.
+ * @returns a function that starts it with a page, and returns the program. Its promise `failed` rejects at its end.
  */
 export async function prepareContainer(t) {
     const home = temporaryDirectory(t);

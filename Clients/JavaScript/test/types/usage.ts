@@ -1,4 +1,4 @@
-// What programs write against the types. Compiled only; lines marked with @ts-expect-error must not compile.
+// Sample programs that use the types. Only compiled; lines after @ts-expect-error must not compile.
 
 import {
     Bridge, BridgeError, BridgeEvent, connect, EventStream, JSONValue, Registration, stream, Subscription, WebBridge,

@@ -1,8 +1,8 @@
-"""The protocol without input and output: what both faces of the library share.
+"""The protocol without input and output, shared by the synchronous and the asyncio interface ("faces") of the library.
 
-Nothing in this package blocks, sleeps or starts a thread. An object of it belongs to one thread at a time: to the
-I/O thread of the synchronous face, or to the thread of the event loop. Only `driver` touches a socket,
-and only `pipes` touches pipes; neither waits.
+Nothing in this package blocks, sleeps or starts a thread. Each object belongs to one thread at a time: to the I/O
+thread of the synchronous interface, or to the thread of the event loop. Only `driver` uses a socket, and only `pipes`
+uses pipes; neither waits.
 
 Modules import downwards: errors, wire, jsontext, framing, output, pipes, timers, backoff, location, settings,
 connecting; then messages, waiting; then description, incoming; then backlog, call, calls, providing, events; then

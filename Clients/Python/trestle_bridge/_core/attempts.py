@@ -1,4 +1,4 @@
-"""The attempts to connect: when the next one is made, and how long one may take."""
+"""The attempts to connect: the time of the next one, and the time limit of each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from .settings import Settings
 from .timers import Timer, Timers
 
 _FULL_PAUSE = 0.02
-"""Seconds until a daemon whose queue of new connections is full is tried again."""
+"""Seconds before the next attempt if the daemon's queue of new connections is full."""
 
 
 class Attempts:
     """Counts attempts, and sets their timers.
 
-    `connect` is called when one is due, `late` when one has taken `connect_timeout` without an answer of the daemon.
+    `connect` is called when an attempt is due. `late` is called when the daemon has not answered an attempt within
+    `connect_timeout`.
     """
 
     def __init__(
@@ -31,27 +32,27 @@ class Attempts:
         self._watch: Optional[Timer] = None
 
     def begin(self) -> None:
-        """The first attempt is made now."""
+        """Records the start of the first attempt."""
         self._first_ends_at = self._timers.clock() + self._settings.wait_for_daemon
         self.watch()
 
     def watch(self) -> None:
-        """An attempt is under way."""
+        """Starts the time limit of an attempt, unless it is already running."""
         if self._watch is None:
             self._watch = self._timers.after(self._settings.limits.connect_timeout, self._time_is_over)
 
     def stop_watching(self) -> None:
-        """It has ended."""
+        """Stops the time limit: the attempt has ended."""
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
 
     def forget(self) -> None:
-        """A connection has worked: the back-off begins again."""
+        """Resets the back-off after a connection that worked."""
         self._count = 0
 
     def repeat_first(self) -> bool:
-        """The first connection failed. Returns whether it is tried again: for as long as the settings allow."""
+        """Schedules another attempt after the first connection failed. Returns False if the settings permit no more."""
         left = self._first_ends_at - self._timers.clock()
         if left <= 0:
             return False
@@ -59,12 +60,12 @@ class Attempts:
         return True
 
     def repeat(self) -> None:
-        """A later connection failed, or was lost: it is made again after a pause, unless that is not wanted."""
+        """Schedules an attempt after a later connection failed or was lost, unless the settings forbid it."""
         if self._settings.backoff is not None:
             self._later(self._settings.backoff.pause(self._count))
 
     def repeat_soon(self) -> None:
-        """The daemon is there, and has no room at the moment."""
+        """Schedules an attempt soon, because the daemon is running but its queue of new connections is full."""
         self.watch()
         self._timers.after(_FULL_PAUSE, self._connect)
 

@@ -10,25 +10,26 @@ from typing import Any, Optional
 from .incoming import ProvidedCall
 
 MAX_STARTING = 32
-"""Coroutines that an event loop has to begin with; further calls wait in the backlog, where users take turns."""
+"""The number of coroutines that may wait for their first step on an event loop. Further calls wait in the backlog,
+where users take turns."""
 
 
 class CallBacklog:
-    """Calls that have come and not begun, in a line for each user, with what begins them. Users take turns, so that one
-    who sends thousands of calls delays a call of another by the work of a few. Any thread."""
+    """Calls that have arrived and not begun, with their handlers, in one queue per user. Users take turns: a user who
+    sends thousands of calls delays a call of another user only by a few calls. Any thread."""
 
     def __init__(self, max_of_user: int = sys.maxsize) -> None:
         """
         Args:
-            max_of_user: calls of one user that wait.
+            max_of_user: the maximum number of waiting calls of one user.
         """
         self._max_of_user = max_of_user
         self._lock = threading.Lock()
-        # By uid, in the order of their turns. No line is empty.
+        # By uid, in the order of their turns. No queue is empty.
         self._lines: OrderedDict[Optional[int], OrderedDict[ProvidedCall, Any]] = OrderedDict()
 
     def append(self, call: ProvidedCall, handler: Any) -> bool:
-        """Takes in the last call of a user; False: as many as may wait do."""
+        """Adds a call to its user's queue. Returns False if that queue is full."""
         with self._lock:
             line = self._lines.get(call.caller.uid, OrderedDict())
             if len(line) >= self._max_of_user:
@@ -38,7 +39,7 @@ class CallBacklog:
             return True
 
     def pop(self) -> Optional[tuple[Any, Any]]:
-        """Takes the next call of the user whose turn it is, and its handler."""
+        """Removes and returns the next call of the user whose turn it is, and its handler; None if no call waits."""
         with self._lock:
             if not self._lines:
                 return None
@@ -49,7 +50,7 @@ class CallBacklog:
             return call, handler
 
     def remove(self, call: ProvidedCall) -> bool:
-        """Takes a call out; whether it waited."""
+        """Removes a call. Returns whether it was waiting."""
         with self._lock:
             line = self._lines.get(call.caller.uid)
             if line is None or call not in line:

@@ -1,4 +1,4 @@
-"""How long to wait before connecting again."""
+"""The pauses between attempts to connect."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Callable
 class Backoff:
     """Growing, jittered pauses between attempts to connect.
 
-    The n-th attempt waits for `first * factor ** n` seconds, at most `max_pause`, times a random number between
-    a half and one, so that many clients of a daemon that comes back do not come together.
+    The pause before attempt n, counted from 0, is `first * factor ** n` seconds, at most `max_pause`, times a random
+    number between 0.5 and 1. The jitter prevents that many clients connect to a restarted daemon at the same moment.
 
     Attributes:
-        first: seconds before the first attempt, 0 or more.
-        factor: by which each pause is longer than the one before, at least 1.
-        max_pause: seconds that a pause never exceeds.
-        random: answers numbers from 0 to 1; for tests.
+        first: the pause before the first attempt, in seconds, at least 0.
+        factor: the factor between successive pauses, at least 1.
+        max_pause: the maximum of a pause, in seconds.
+        random: returns numbers from 0 to 1; for tests.
     """
 
     first: float = 0.1
@@ -31,7 +31,7 @@ class Backoff:
             raise ValueError("a back-off needs first >= 0, factor >= 1 and max_pause >= first")
 
     def pause(self, attempt: int) -> float:
-        """Seconds to wait before an attempt, counted from 0."""
-        # Beyond so many doublings only the bound matters, and the power would overflow.
+        """Returns the number of seconds to wait before an attempt. Attempts are counted from 0."""
+        # The exponent is bounded, because a larger power could overflow.
         whole = min(self.max_pause, self.first * self.factor ** min(attempt, 64))
         return whole * (0.5 + self.random() / 2)

@@ -1,4 +1,4 @@
-"""One call that this end makes, and how it ends."""
+"""One call that this client makes, and its outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .timers import Timer
 
 @dataclass(frozen=True)
 class Success:
-    """A call ended with a result."""
+    """The outcome of a call that succeeded."""
 
     value: Any
 
@@ -21,26 +21,26 @@ Outcome = Union[Success, BridgeError]
 
 
 def unwrap(outcome: Outcome) -> Any:
-    """The result, or its error raised; a new exception each time, as several waiters may raise it."""
+    """Returns the result, or raises the error as a new exception each time, because several waiters may raise it."""
     if isinstance(outcome, Success):
         return outcome.value
     raise outcome.copy()
 
 
 class CallSink(Protocol):
-    """Who made a call. Called on the thread that owns the core; must not block."""
+    """The receiver of a call's progress and end. Called on the thread that owns the core; must not block."""
 
     def progressed(self, value: Any) -> None:
-        """An intermediate result; never after the end."""
+        """Receives an intermediate result; never called after the end."""
 
     def ended(self, outcome: Outcome) -> None:
-        """The end; exactly once."""
+        """Receives the end; called exactly once."""
 
 
 class Call:
-    """One call. It waits for a connection, then it is in flight, then it has ended.
+    """One call. It waits for a connection, is then in flight, and then ends.
 
-    Invariant: `id` and `chunk` are set exactly while it is in flight; both are None for one that waits.
+    Invariant: `id` and `chunk` are None while the call waits, and set while it is in flight.
     """
 
     __slots__ = ("task", "options", "timeout", "wants_progress", "session", "one_way", "sink",
@@ -68,9 +68,9 @@ class Call:
         self.session = session
         self.one_way = one_way
         self.of_connection = of_connection
-        """Part of what a connection begins with: it is worth nothing over another one."""
+        """Whether the call belongs to one connection and must not be sent over another one."""
         self.wants_pipe = wants_pipe
-        """Its result is a `Passed`."""
+        """Whether the result is a `Passed`."""
         self.id: Optional[int] = None
         self.chunk: Optional[Chunk] = None
         self.made_at: Optional[float] = None
@@ -81,20 +81,20 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The task, for error messages."""
+        """The name of the task, for error messages."""
         return self.task.decode("utf-8").strip('"')
 
     @property
     def started(self) -> Optional[bool]:
-        """Whether its task may have begun, as far as this end can know: False, or None."""
+        """False if the task cannot have begun; None if this client cannot determine it."""
         return None if self.may_have_begun else False
 
     @property
     def may_have_begun(self) -> bool:
-        """Whether some of its message was written."""
+        """Whether a part of the message was written."""
         return self.chunk is not None and self.chunk.has_begun
 
     @property
     def size_bytes(self) -> int:
-        """About what it takes in the queue."""
+        """The approximate number of bytes in the queue."""
         return len(self.task) + len(self.options or b"") + 64

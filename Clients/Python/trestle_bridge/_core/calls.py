@@ -1,4 +1,4 @@
-"""The calls that this end makes, from submission to their one end."""
+"""The calls that this client makes, from submission to their single end."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .timers import Timers
 from .waiting import WaitingCalls
 
 _BUSY_PAUSE = 0.1
-"""Seconds until more of a full queue will have been read; the same as the daemon says of its own limits."""
+"""The `retry_after` of a call that a full queue refuses, in seconds. The daemon uses the same value for its limits."""
 
 
 class CallTable:
     """All calls that have not ended. The only place where calls end.
 
-    `hold` is asked when a daemon that stops refuses a call: whether it may wait for that to be over.
+    `hold` is called when a stopping daemon refuses a call. It returns whether calls may wait for the next daemon.
     """
 
     def __init__(self, output: OutputQueue, timers: Timers, settings: Settings, hold: Callable[[], bool]) -> None:
         self.message_bytes = 1 << 20
-        """The longest line that the daemon takes, without its end; `bridge.hello` returns it."""
+        """The maximum length of a line to the daemon, without its line end; from `bridge.hello`."""
         self.passed = PassedPipes()
         self._output = output
         self._timers = timers
@@ -44,7 +44,7 @@ class CallTable:
     # Beginning
 
     def wait(self, call: Call) -> None:
-        """Keeps a call until there is a connection."""
+        """Makes a call wait until there is a connection."""
         if not self._waiting.has_room(call):
             return self.end(call, self._waiting.busy())
         self._waiting.append(call)
@@ -54,7 +54,7 @@ class CallTable:
             call.timer = self._timers.after(max(left, 0.0), lambda: self._give_up(call))
 
     def send(self, call: Call, *, urgent: bool = False) -> None:
-        """Puts a call into the output. An urgent one is not counted against the bound."""
+        """Puts a call into the output. An urgent call ignores the bound of the queue."""
         made_at = self._start_clock(call)
         call_id = None if call.one_way else next(self._ids)
         left = None if call.timeout is None else made_at + call.timeout - self._timers.clock()
@@ -78,26 +78,26 @@ class CallTable:
             self._guard(call, left + self._limits.grace)
 
     def send_waiting(self) -> None:
-        """There is a connection: whatever waited is sent, in its order."""
+        """Sends all waiting calls, in order. Called when there is a connection."""
         for call in self._waiting.take_all():
             self._stop_timer(call)
             self.send(call, urgent=True)
 
     def _start_clock(self, call: Call) -> float:
-        """When it was made."""
+        """Returns the time at which the call was made; sets it at the first use."""
         if call.made_at is None:
             call.made_at = self._timers.clock()
         return call.made_at
 
     def _is_full(self, more_bytes: int) -> bool:
-        # An empty queue takes any message, so that a small bound forbids none for ever.
+        # An empty queue accepts any message, so that a small bound does not forbid a message forever.
         queued = self._output.queued_bytes
         return queued > 0 and queued + more_bytes > self._limits.max_queued_bytes
 
     # Messages
 
     def callback(self, message: dict[str, Any]) -> bool:
-        """A callback came; False: it belongs to no call."""
+        """Handles a callback. Returns False if it belongs to no call."""
         pipe = self.passed.take(message)
         call = self._find(message["callbackId"])
         if pipe is not None and (call is None or not call.wants_pipe):
@@ -115,7 +115,7 @@ class CallTable:
         return True
 
     def _fail(self, call: Call, error: BridgeError) -> None:
-        """The daemon says how a call failed. One that it has not begun because it stops may wait for the next."""
+        """Ends a call with the daemon's error. A call that a stopping daemon refused may wait for the next daemon."""
         is_refusal = error.code == DAEMON_STOPPING and error.started is False
         may_wait = not call.of_connection and not call.is_cancelled
         if call.id is not None and is_refusal and may_wait and self._hold() and self._waiting.has_room(call):
@@ -128,13 +128,13 @@ class CallTable:
             self.end(call, error)
 
     def progress(self, message: dict[str, Any]) -> bool:
-        """An intermediate result came; False: it belongs to no call that wants it."""
+        """Handles an intermediate result. Returns False if no call requested it."""
         call = self._find(message["callbackId"])
         if call is None or not call.wants_progress:
             return False
         sequence = message.get("sequence")
         if type(sequence) is int:
-            # Numbers may be missing, but never go back: what does is a duplicate.
+            # Numbers may be missing but never decrease: a lower or equal number is a duplicate.
             if sequence <= call.last_sequence:
                 return False
             call.last_sequence = sequence
@@ -147,7 +147,7 @@ class CallTable:
     # Ending
 
     def cancel(self, call: Call) -> None:
-        """The caller wants the call to end. The daemon's answer ends it, or `grace` does."""
+        """Cancels a call for its caller. The call ends with the daemon's answer, at the latest after `grace`."""
         if call.has_ended:
             return
         call.is_cancelled = True
@@ -157,13 +157,13 @@ class CallTable:
         call.timer = self._timers.after(self._limits.grace, lambda: self._end_cancelled(call, call.started))
 
     def abandon(self, call: Call) -> None:
-        """The caller is gone. The call ends immediately, and the daemon gets a cancel."""
+        """Ends a call immediately because its caller no longer waits. The daemon gets a cancel."""
         if call.has_ended:
             return
         self._end_cancelled(call, False if self._recall(call) else call.started)
 
     def _recall(self, call: Call) -> bool:
-        """Has the daemon not begin the call, or end it. True: nothing of it was sent, nor will be."""
+        """Removes a call from the output, or else sends a cancel. Returns True if no part of the call is ever sent."""
         if call.id is None or call.chunk is None:
             return True
         if self._output.take_back(call.chunk):
@@ -173,24 +173,24 @@ class CallTable:
         return False
 
     def end_flying(self, error: BridgeError) -> None:
-        """The connection is gone: everything that was in flight on it ends."""
+        """Ends all calls in flight. Called when the connection has ended."""
         self.passed.clear()
         for call in list(self._flying.values()):
             self.end(call, error.ending(call.name, call.may_have_begun))
 
     def end_waiting(self, error: BridgeError) -> None:
-        """There will be no connection: everything that waits for one ends."""
+        """Ends all calls that wait for a connection. Called when no further connection follows."""
         for call in list(self._waiting):
             self.end(call, error.ending(call.name, started=False))
 
     def dismiss_all(self, error: BridgeError) -> None:
-        """This end closes: the daemon gets cancels of what is in flight, and everything ends."""
+        """Ends all calls when this client closes. The daemon gets cancels of the calls in flight."""
         for call in list(self._flying.values()):
             self.end(call, error.ending(call.name, started=not self._recall(call)))
         self.end_waiting(error)
 
     def end(self, call: Call, outcome: Outcome) -> None:
-        """Ends a call, unless it has ended."""
+        """Ends a call. Does nothing if it has ended."""
         if call.has_ended:
             return
         call.has_ended = True

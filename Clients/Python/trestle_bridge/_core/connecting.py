@@ -1,4 +1,4 @@
-"""What the arguments of `connect` mean, the same for both faces."""
+"""The conversion of the arguments of `connect`, shared by both interfaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def settings(
     reconnect: Union[bool, Backoff], wait_for_daemon: Union[bool, float], parse_float: Callable[[str], Any],
     limits: Limits,
 ) -> Settings:
-    """The settings of a client; the arguments are those of `connect`."""
+    """Returns the settings of a client. The arguments are those of `connect`."""
     backoff = reconnect if isinstance(reconnect, Backoff) else (Backoff() if reconnect else None)
     place = default_socket() if socket is None else os.fspath(socket)
     wait = math.inf if wait_for_daemon is True else float(wait_for_daemon)

@@ -1,8 +1,7 @@
-"""A client without its socket: what happens to calls, tasks and subscriptions as connections come and go.
+"""A client without its socket: the state of its calls, tasks and subscriptions across connections.
 
-A core outlives connections. Each connection is a session of the daemon's, which begins with `bridge.hello`;
-then the tasks that are provided and the patterns that are listened to are sent again, and calls that waited
-are sent.
+A core outlives connections. Each connection is a session of the daemon, which begins with `bridge.hello`. Then the core
+registers the provided tasks and subscribed patterns again, and sends the calls that waited.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from .waiting import Holding
 log = logging.getLogger("trestle_bridge")
 
 _STABLE = 5.0
-"""Seconds after which a connection counts as one that worked: the back-off begins again when it is lost."""
+"""The number of seconds that a connection must last for the back-off to be reset when it is lost."""
 
 
 class Core:
-    """The state of a client. Not thread-safe: it has an owner."""
+    """The state of a client. Not thread-safe: it belongs to one thread."""
 
     def __init__(
         self, settings: Settings, listener: CoreListener, runner: HandlerRunner, clock: Clock = time.monotonic
@@ -44,7 +43,7 @@ class Core:
         self.state = State.APART
         self.hello: Optional[dict[str, Any]] = None
         self.wants_connection = False
-        """Whether the driver shall connect now."""
+        """Whether the driver must connect now."""
         self.output = OutputQueue()
         self.timers = Timers(clock)
         self.calls = CallTable(self.output, self.timers, settings, self._hold)
@@ -66,7 +65,7 @@ class Core:
 
     @property
     def has_connection(self) -> bool:
-        """Whether the driver shall keep its socket."""
+        """Whether the driver must keep its socket open."""
         return self.state in (State.GREETING, State.OPEN, State.CLOSING)
 
     @property
@@ -76,16 +75,16 @@ class Core:
 
     @property
     def is_over(self) -> bool:
-        """Whether there will be no further ones."""
+        """Whether no further session follows."""
         return self.state in (State.CLOSING, State.CLOSED)
 
     def start(self) -> None:
-        """Asks for the first connection."""
+        """Requests the first connection."""
         self.wants_connection = True
         self._attempts.begin()
 
     def connected(self) -> None:
-        """There is a connection."""
+        """Handles a new connection: sends `bridge.hello`."""
         self.wants_connection = False
         self.state = State.GREETING
         self._splitter = LineSplitter(self.settings.limits.max_line_bytes)
@@ -95,7 +94,7 @@ class Core:
         self.calls.send(Call(encode(wire.HELLO), options, Done(self._greeted), of_connection=True), urgent=True)
 
     def connect_failed(self, error: BridgeError, *, again: bool) -> None:
-        """There is no connection to be had; `again`: the daemon is there, but has no room at the moment."""
+        """Handles a failed attempt. `again`: whether the daemon is running but its queue of new connections is full."""
         self.wants_connection = False
         if self._has_opened:
             log.debug("no connection: %s", error)
@@ -106,12 +105,12 @@ class Core:
             self._wait_or_finish(error)
 
     def _wait_or_finish(self, error: BridgeError) -> None:
-        """The first connection failed: it is tried again for as long as the settings allow."""
+        """Repeats the first connection for as long as the settings permit, else closes the client."""
         if error.code != DAEMON_UNREACHABLE or not self._attempts.repeat_first():
             self._finish(error)
 
     def received(self, data: bytes, pipes: Sequence[Optional[Pipe]] = ()) -> None:
-        """The connection brought these bytes, and ends of pipes beside them."""
+        """Handles bytes from the connection, and the ends of pipes that arrived with them."""
         self.calls.passed.add(pipes)
         try:
             for line in self._splitter.feed(data):
@@ -127,7 +126,7 @@ class Core:
             self.lost(f"it sent {error}")
 
     def lost(self, how: str) -> None:
-        """The connection is gone. Every call in flight ends."""
+        """Handles the end of the connection. Every call in flight ends."""
         if not self.has_connection:
             return
         was, self.state = self.state, State.APART
@@ -174,7 +173,7 @@ class Core:
             self.hello = outcome.value if isinstance(outcome.value, dict) else None
             self._learn_limits()
         elif outcome.code in (PERMISSION_DENIED, TASK_NOT_FOUND):
-            # A client that may not ask may still call what is allowed.
+            # A client that may not call bridge.hello may still make other calls.
             self.hello = None
         else:
             self._refusal = outcome
@@ -192,7 +191,7 @@ class Core:
         self._listener.opened(first)
 
     def _hold(self) -> bool:
-        """The daemon no longer begins calls. Returns whether they may wait for that to be over."""
+        """Holds calls because the daemon no longer begins them. Returns whether they may wait for the next daemon."""
         if self.state is not State.OPEN or self.settings.backoff is None:
             return False
         self._holding.start()
@@ -207,10 +206,10 @@ class Core:
         if message_bytes is not None:
             self.calls.message_bytes = self.provided.message_bytes = message_bytes
 
-    # What the faces ask for
+    # The functions for the interfaces
 
     def submit(self, call: Call) -> None:
-        """Makes a call. Its sink gets the end, in whatever state the core is."""
+        """Makes a call. Its sink gets the end, in any state of the core."""
         if self.state is State.OPEN and not self._holding.is_on:
             self.calls.send(call)
         elif self.is_over:
@@ -219,7 +218,7 @@ class Core:
             self.calls.wait(call)
 
     def close(self) -> None:
-        """Ends everything. What is queued is still written, for a while."""
+        """Closes the client. Queued messages are still written, for at most `close_timeout`."""
         if self.is_over:
             return
         was, self.state = self.state, State.CLOSING
@@ -234,7 +233,7 @@ class Core:
             self._finish(self._end)
 
     def fail(self, error: BaseException) -> None:
-        """The library itself failed: no caller may wait for ever."""
+        """Closes the client after a failure of the library, so that no caller waits forever."""
         self._finish(BridgeError("internal", f"the client library failed: {type(error).__name__}: {error}"))
 
     def _finish(self, error: BridgeError) -> None:
@@ -253,16 +252,16 @@ class Core:
     # Messages
 
     def on_call(self, message: dict[str, Any]) -> None:
-        """Another client's call."""
+        """Handles a call of another client."""
         if not self.provided.receive(message):
             self.on_nonsense("a call with an id that is none, or of a call that runs")
 
     def on_cancel(self, callback_id: Any) -> None:
-        """The end of such a call."""
+        """Handles the cancel of such a call."""
         self.provided.cancel(callback_id)
 
     def on_event(self, name: str, data: Any, retained: bool) -> None:
-        """An event."""
+        """Handles an event."""
         if name == wire.WEB_CLOSE:
             self._web_close = WebClose(data, self.timers.clock())
         elif name in (wire.DAEMON_DRAINING, wire.SESSION_LOST):
@@ -272,19 +271,19 @@ class Core:
         self.subscriptions.receive(Event(name, data), retained)
 
     def on_progress(self, message: dict[str, Any]) -> None:
-        """An intermediate result."""
+        """Handles an intermediate result."""
         if not self.calls.progress(message):
             log.debug("progress for no call: %r", message["callbackId"])
 
     def on_callback(self, message: dict[str, Any]) -> None:
-        """The end of a call of ours."""
+        """Handles the end of a call of this client."""
         if message["callbackId"] is None:
-            # It ends no call: the daemon did not understand something, or has no room for this session.
+            # It ends no call: the daemon could not read a message, or has no room for this session.
             self._refusal = BridgeError.from_json(message.get("error"))
             log.warning("the daemon refuses a message: %s, data %r", self._refusal, self._refusal.data)
         elif not self.calls.callback(message):
             log.debug("a callback for no call: %r", message["callbackId"])
 
     def on_nonsense(self, why: str) -> None:
-        """What is no message is passed over."""
-        log.warning("the daemon sent what is no message: %s", why)
+        """Logs and ignores an invalid message."""
+        log.warning("the daemon sent an invalid message: %s", why)

@@ -1,4 +1,4 @@
-"""What the daemon shows of a task that a client provides, and what it checks options by."""
+"""The description of a task that a client provides. The daemon shows it, and checks options with it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Schema = Union[bool, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class TaskDescription:
-    """What is known of a task. The daemon refuses options that do not fit, before the provider gets the call.
+    """The description of a task. The daemon refuses options that do not match it before the provider gets the call.
 
     Attributes:
         summary: one line for a person.
-        options: a JSON Schema of the options; None: any.
-        result: a JSON Schema of the result, for readers.
-        progress: a JSON Schema of an intermediate result, for readers.
+        options: the JSON Schema of the options; None for any options.
+        result: the JSON Schema of the result, for readers.
+        progress: the JSON Schema of an intermediate result, for readers.
     """
 
     summary: Optional[str] = None
@@ -26,6 +26,6 @@ class TaskDescription:
     progress: Optional[Schema] = None
 
     def to_json(self) -> dict[str, Any]:
-        """As the daemon takes it; what is None is left out."""
+        """Returns the JSON form of the protocol, without the members that are None."""
         members = {"summary": self.summary, "options": self.options, "result": self.result, "progress": self.progress}
         return {name: value for name, value in members.items() if value is not None}

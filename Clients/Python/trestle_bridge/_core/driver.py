@@ -1,6 +1,6 @@
-"""The core's socket, without waiting: connects, reads and writes as far as it goes at the moment.
+"""The core's socket, without waiting: connects, and reads and writes as much as is possible at the moment.
 
-A face waits for the socket and for the time that the driver names, and then calls `step`.
+The interface waits for the socket and for the time `next_at`, and then calls `step`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _READ_BYTES = 256 << 10
 
 
 class Driver:
-    """One core and the connection that it has at the time. Belongs to the core's owner.
+    """One core and its current connection. Belongs to the thread that owns the core.
 
-    `before_close` is called with the descriptor of a socket that is about to be closed, so that no one goes on watching
-    a number which may soon be that of another file.
+    `before_close` is called with the descriptor of a socket before it is closed. The watcher must then stop watching
+    that number, which may soon belong to another file.
     """
 
     def __init__(self, core: Core, before_close: Callable[[int], None] = lambda descriptor: None) -> None:
@@ -32,23 +32,23 @@ class Driver:
 
     @property
     def descriptor(self) -> int:
-        """What to watch for input; -1: nothing."""
+        """The descriptor to watch for input; -1 if there is none."""
         return -1 if self._socket is None else self._socket.fileno()
 
     @property
     def wants_write(self) -> bool:
-        """Whether to watch it for output too."""
+        """Whether to watch the descriptor for output too."""
         return self._socket is not None and self.core.output.queued_bytes > 0 and not self._write_failed
 
     @property
     def next_at(self) -> Optional[float]:
-        """When `step` is due at the latest, by the core's clock; None: when something happens."""
+        """The latest time for the next `step`, by the core's clock; None if no time is set."""
         if self.core.wants_connection:
             return self.core.timers.clock()
         return self.core.timers.next_at
 
     def step(self, readable: bool = False) -> None:
-        """Does what can be done now."""
+        """Reads if the socket is readable, runs due timers, connects if requested, and writes."""
         if readable:
             self._read()
         self.core.timers.run_due()
@@ -59,7 +59,7 @@ class Driver:
         self._write()
 
     def close(self) -> None:
-        """Closes the socket without a word to the daemon, or to the core."""
+        """Closes the socket without notifying the daemon or the core."""
         if self._socket is not None:
             self._before_close(self._socket.fileno())
             self._socket.close()
@@ -73,7 +73,7 @@ class Driver:
             new.connect(path)
         except (OSError, ValueError) as error:
             new.close()
-            # A Unix socket connects immediately, or not: EAGAIN says that too many wait to be accepted.
+            # A Unix socket connects immediately or fails. EAGAIN: the daemon's queue of new connections is full.
             self.core.connect_failed(_connect_error(path, error), again=isinstance(error, BlockingIOError))
             return
         self._socket = new
@@ -100,7 +100,7 @@ class Driver:
         output = self.core.output
         try:
             while buffers := output.buffers():
-                # Without the signal: a program may have given SIGPIPE its deadly meaning back.
+                # Without the signal: the program may have restored the default action of SIGPIPE, which ends it.
                 output.advance(self._socket.sendmsg(buffers, [], socket.MSG_NOSIGNAL))
             if self.core.state is State.CLOSING and not self._is_shut_down:
                 self._is_shut_down = True
@@ -108,13 +108,13 @@ class Driver:
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            # The daemon is gone. What it said before is still to be read; then its end is.
+            # The daemon has disconnected. Its last messages can still be read, followed by the end of the input.
             self._write_failed = True
 
 
 def _connect_error(path: str, error: Exception) -> BridgeError:
     if isinstance(error, PermissionError):
-        text = f"the socket {path} may not be opened by this user: its owner, group and mode say by whom"
+        text = f"the socket {path} may not be opened by this user: see its owner, group and mode"
         return BridgeError(CONNECTION_DENIED, text, {"path": path})
     if isinstance(error, BlockingIOError):
         reason = "too many are waiting to be accepted"

@@ -1,12 +1,12 @@
-"""The error of every call: `BridgeError`, and the codes that this library makes itself."""
+"""`BridgeError`, the error of every call, and the codes that this library uses."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, Optional
 
-# The codes that originate here, spelt as in the protocol's table of error codes. The last two never travel
-# from daemon to client.
+# The error codes that this library uses, spelt as in the protocol's table of error codes. The daemon never sends the
+# last two.
 CALL_CANCELLED = "call.cancelled"
 CALL_TIMEOUT = "call.timeout"
 BUSY = "busy"
@@ -25,28 +25,28 @@ STREAM_NOT_FOUND = "stream.not_found"
 DAEMON_UNREACHABLE = "daemon.unreachable"
 CONNECTION_DENIED = "connection.denied"
 
-GOES_AS_STREAM = "bytes of this size go as a stream"
-"""What errors about a message that is too long end with, as the daemon's do."""
+GOES_AS_STREAM = "send data of this size as a stream"
+"""The end of the text of errors about a too long message; the daemon uses the same text."""
 
 
 class BridgeError(Exception):
-    """How a call ended that did not succeed.
+    """The error of a call that failed.
 
-    A handler of a provided task raises it to have the caller get exactly this code, message and data.
+    If a handler of a provided task raises it, the caller gets exactly this code, message and data.
 
     Attributes:
-        code: what went wrong, for programs; stable. Codes are an open set.
+        code: the kind of error, for programs; stable. Further codes may be added.
         message: a sentence for a person; it may change from version to version.
-        data: any JSON, by code; None where there is none.
-        transient: True: the same call may succeed later.
-        retry_after: seconds after which trying again makes sense; None where it is not known. (On the wire it is
-            `retryAfter`, in whole milliseconds.)
+        data: any JSON; its form depends on the code. None if there is none.
+        transient: whether the same call may succeed later.
+        retry_after: the number of seconds to wait before the next attempt; None if it is unknown. (In the protocol it
+            is `retryAfter`, in whole milliseconds.)
     """
 
-    # What programs import it from, and so what a traceback shall call it.
+    # The module from which programs import it. Tracebacks show this name.
     __module__ = "trestle_bridge"
 
-    # The message was not written for callers: the daemon shows that of a plugin to trusted callers alone.
+    # Whether the message was not written for callers. The daemon shows such a message only to trusted callers.
     _unforeseen = False
 
     def __init__(
@@ -69,8 +69,8 @@ class BridgeError(Exception):
     def started(self) -> Optional[bool]:
         """Whether the task's work may have begun.
 
-        False: nothing has been done, and calling again is safe. True: it may have had its effect. None: not known,
-        or the code has nothing to do with it.
+        False: nothing was done, and it is safe to call again. True: the call may have had its effect. None: unknown, or
+        not applicable to the code.
         """
         started = self.data.get("started") if isinstance(self.data, dict) else None
         return started if isinstance(started, bool) else None
@@ -82,15 +82,15 @@ class BridgeError(Exception):
         return f"BridgeError({self.code!r}, {self.message!r}, data={self.data!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions are pickled by their args, which lack the keyword arguments.
+        # By default, an exception is pickled with its args only, which do not contain the keyword arguments.
         state = {"data": self.data, "transient": self.transient, "retry_after": self.retry_after}
         return (BridgeError, (self.code, self.message), state)
 
     def copy(self, started: Optional[bool] = None) -> BridgeError:
-        """Another exception that says the same: tracebacks are attached to exceptions, and callers are many.
+        """Returns a copy. Each caller needs its own exception, because a traceback is attached to an exception.
 
         Args:
-            started: added to its data, where it is known.
+            started: added to the data of the copy, unless it is None.
         """
         data = self.data
         if started is not None:
@@ -99,7 +99,7 @@ class BridgeError(Exception):
             self.code, self.message, data, transient=self.transient, retry_after=self.retry_after)
 
     def ending(self, task: str, started: bool) -> BridgeError:
-        """What a call of this task ends with that is ended by this error: whether it may have begun is known."""
+        """Returns the error of a call of `task` that this error ends. `started`: whether the call may have begun."""
         error = self.copy(started)
         effect = "may have had its effect" if started else "had not been sent"
         error.message = f"{self.message}; the call of {task} {effect}"
@@ -107,7 +107,7 @@ class BridgeError(Exception):
         return error
 
     def to_json(self) -> dict[str, Any]:
-        """The error object of the protocol."""
+        """Returns the error object of the protocol."""
         json: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.data is not None:
             json["data"] = self.data
@@ -121,7 +121,7 @@ class BridgeError(Exception):
 
     @staticmethod
     def from_json(json: Any) -> BridgeError:
-        """Reads the error object of the protocol; one that makes no sense becomes `reply.invalid`."""
+        """Reads an error object of the protocol. An invalid one becomes the error `reply.invalid`."""
         if isinstance(json, dict):
             code, message, after = json.get("code"), json.get("message"), json.get("retryAfter")
             if isinstance(code, str) and isinstance(message, str):
@@ -137,10 +137,10 @@ class BridgeError(Exception):
 
 
 def unreachable(path: str, how: str) -> BridgeError:
-    """No one listens at the socket, or no answer comes."""
+    """Returns the error for a daemon that does not listen at the socket or does not answer."""
     return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {how}", {"path": path}, transient=True)
 
 
 def started_data(started: Optional[bool]) -> Optional[dict[str, bool]]:
-    """The `data` of an error that ends a call here; None where it is not known whether it began."""
+    """Returns the `data` of an error that ends a call here; None if it is unknown whether the call began."""
     return None if started is None else {"started": started}

@@ -1,4 +1,4 @@
-"""What this end listens to. The daemon knows each pattern once, however many subscriptions want it."""
+"""The subscriptions of this client. The daemon has each pattern only once, for any number of subscriptions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .wire import EVENTS_DROPPED
 class Event:
     """An event: its name, such as `record.changed`, and its data, any JSON.
 
-    Where a reader falls behind, the oldest events that wait for it are dropped, and it gets
-    `bridge.events_dropped` with `{"count": n}` in their place; the daemon does the same. After a connection was lost
-    and made again, `count` is None: how many were missed is not known.
+    If a reader is too slow, the oldest events that wait for it are dropped, and it gets `bridge.events_dropped` with
+    `{"count": n}` instead. The daemon does the same. After a reconnect, `count` is None, because the number of missed
+    events is unknown.
     """
 
     name: str
@@ -23,13 +23,13 @@ class Event:
 
 
 class EventSink(Protocol):
-    """Who listens. Called on the thread that owns the core; must not block."""
+    """The receiver of a subscription's events. Called on the thread that owns the core; must not block."""
 
     def received(self, event: Event) -> None:
-        """An event, in the order of publication; never after the end."""
+        """Receives an event, in the order of publication; never called after the end."""
 
     def finished(self, error: Optional[BridgeError]) -> None:
-        """No further events come; None: because this end wanted so. At most once."""
+        """Receives the end of the events; called at most once. The error is None if this client ended them."""
 
 
 class Subscription:
@@ -39,37 +39,37 @@ class Subscription:
         self.patterns = tuple(dict.fromkeys(patterns))
         self.sink = sink
         self.local = local
-        """Whether it only gets what the daemon sends anyway; the daemon knows nothing of it."""
+        """Whether the daemon is not asked: the subscription only gets events that the daemon sends anyway."""
         self.confirmed = False
-        """Whether the daemon has taken it: only then it is subscribed again in the next session."""
+        """Whether the daemon has accepted it. Only confirmed subscriptions are restored in the next session."""
 
     def wants(self, name: str) -> bool:
-        """Whether a pattern fits."""
-        # What the daemon dropped concerns all listeners.
+        """Whether the subscription gets events of this name."""
+        # Events that the daemon dropped concern all subscriptions.
         return name == EVENTS_DROPPED or any(matches(pattern, name) for pattern in self.patterns)
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether an event of that name is meant by a pattern: a name, or the beginning of one with `*` behind
-    it."""
+    """Whether a pattern matches the name of an event. A pattern is a name, or the beginning of a name followed by
+    `*`."""
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
 class Subscriptions:
     """All subscriptions of a client, and the newest retained event of each name that they get.
 
-    The daemon sends a retained event once to a session; later subscribers here get it from here.
+    The daemon sends a retained event only once to a session. Later subscriptions of this client get it from here.
     """
 
     MAX_RETAINED = 1024
-    """Events that are kept here: as many as the daemon keeps."""
+    """The maximum number of retained events; the same as in the daemon."""
 
     def __init__(self) -> None:
         self._all: list[Subscription] = []
         self._retained: dict[str, Event] = {}
 
     def add(self, subscription: Subscription) -> None:
-        """Has it get events from now on, those first that are retained and have come already."""
+        """Adds a subscription. It first gets the stored retained events, unless it is local."""
         if not subscription.local:
             for event in self._retained.values():
                 if subscription.wants(event.name):
@@ -80,28 +80,28 @@ class Subscriptions:
         return subscription in self._all
 
     def remove(self, subscription: Subscription) -> None:
-        """Ends its events: it gets no further ones."""
+        """Removes a subscription. It gets no further events."""
         if subscription in self._all:
             self._all.remove(subscription)
-            # The daemon sends these again to the next subscriber.
+            # The daemon sends the removed events again to the next subscription.
             others = [other for other in self._all if not other.local]
             self._retained = {
                 name: event for name, event in self._retained.items() if any(other.wants(name) for other in others)
             }
 
     def unwanted(self, subscription: Subscription) -> list[str]:
-        """The patterns of one that was removed which no other subscription wants."""
+        """Returns the patterns of a removed subscription that no other subscription has."""
         wanted = {pattern for other in self._all if not other.local for pattern in other.patterns}
         return [pattern for pattern in subscription.patterns if pattern not in wanted]
 
     @property
     def confirmed_patterns(self) -> list[str]:
-        """What a new session has to be subscribed to, each once."""
+        """The patterns to subscribe in a new session, without duplicates."""
         patterns = (pattern for one in self._all if one.confirmed for pattern in one.patterns)
         return list(dict.fromkeys(patterns))
 
     def receive(self, event: Event, retained: bool = False) -> None:
-        """Hands an event to every subscription that wants it; `retained`: keeps it for later subscribers."""
+        """Passes an event to every matching subscription. If `retained`, stores it for later subscriptions."""
         receivers = [subscription for subscription in self._all if subscription.wants(event.name)]
         for subscription in receivers:
             subscription.sink.received(event)
@@ -110,15 +110,15 @@ class Subscriptions:
                 self._retained[event.name] = event
 
     def session_replaced(self) -> None:
-        """A new session takes the place of a lost one: all subscriptions learn that events may be missing, and the
-        daemon sends what is retained again."""
+        """Handles a new session after a lost one: reports to all subscriptions that events may be missing. The daemon
+        sends retained events again."""
         self._retained.clear()
         for subscription in list(self._all):
             if subscription.confirmed or subscription.local:
                 subscription.sink.received(Event(EVENTS_DROPPED, {"count": None}))
 
     def finish(self, error: Optional[BridgeError]) -> None:
-        """No further events come."""
+        """Ends all subscriptions."""
         everybody, self._all = self._all, []
         self._retained.clear()
         for subscription in everybody:
@@ -126,11 +126,11 @@ class Subscriptions:
 
 
 def check_patterns(patterns: Sequence[str]) -> None:
-    """Refuses a subscription to nothing.
+    """Checks the patterns of a subscription.
 
     Raises:
         ValueError: there is no pattern.
-        TypeError: a pattern is no string.
+        TypeError: a pattern is not a string.
     """
     if not patterns:
         raise ValueError("a subscription needs names of events, or beginnings of names with * behind them")

@@ -1,4 +1,4 @@
-"""Bytes to lines: a message ends with LF, whatever the size of the pieces in which it comes."""
+"""Splits bytes into lines. A message ends with LF and may arrive in several chunks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Iterator
 
 
 class LineTooLong(Exception):
-    """The peer sent a line beyond the bound: it is no daemon, and its bytes are no longer read."""
+    """The peer sent a line that is too long. No further bytes are read from it."""
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines.
+    """Splits a stream of bytes into lines.
 
-    Pieces are joined once, when their line is complete, so that a long line costs no more than its length.
-    Characters of several bytes are not looked into: LF never is a part of one in UTF-8.
+    Chunks are joined once, when their line is complete, so that the cost is linear in the length of the line. In UTF-8,
+    LF is never a part of a multi-byte character.
     """
 
     def __init__(self, longest_bytes: int) -> None:
@@ -22,10 +22,10 @@ class LineSplitter:
         self._pending_bytes = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The lines that are complete with this piece, without their line ends, but for empty ones.
+        """Yields the lines that this chunk completes, without their line ends. Omits empty lines.
 
         Raises:
-            LineTooLong: the line at the end has more bytes than allowed.
+            LineTooLong: a line has more bytes than permitted.
         """
         start = 0
         while (end := data.find(b"\n", start)) >= 0:

@@ -1,4 +1,4 @@
-"""A call of a task that this end provides, and who made it."""
+"""A call of a task that this process provides, and its caller."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Caller:
-    """Who called. The daemon writes it, whatever the caller sent.
+    """The caller of a task. The daemon sets it; a caller cannot change it.
 
     Attributes:
-        session: the caller's session; 0: the daemon or a plugin.
-        uid: the caller's user id; None where the daemon does not say.
-        origin: what the session speaks for; "local" unless it named something else.
-        user: who is logged in there, or None.
-        gid: the caller's group id. Like `pid` and `client` it is None where the daemon does not say.
-        pid: the caller's process when it connected; it may have ended since.
-        client: the name that the client gave itself; nothing may be decided by it.
-        trusted: the caller is a local session of root or the daemon's own user, or the daemon.
+        session: the caller's session; 0 for the daemon or a plugin.
+        uid: the caller's user id; None if the daemon does not report it.
+        origin: the origin that the session represents; "local" unless the session named another one.
+        user: the user who is logged in at this origin; None if there is none.
+        gid: the caller's group id. Like `pid` and `client`, it is None if the daemon does not report it.
+        pid: the id of the caller's process at the time of the connection; the process may have ended since.
+        client: the name that the client chose itself. Do not use it for security decisions.
+        trusted: whether the caller is the daemon, or a local session of root or of the daemon's own user.
     """
 
     session: int = 0
@@ -41,7 +41,7 @@ class Caller:
 
     @staticmethod
     def from_json(json: Any) -> Caller:
-        """Reads the field `caller`."""
+        """Reads the member `caller` of a message."""
         if not isinstance(json, dict):
             return Caller()
         session, origin = json.get("session"), json.get("origin")
@@ -58,14 +58,14 @@ def _of(kind: type[T], value: Any) -> Optional[T]:
 
 
 class ProvidedCall:
-    """What calls of tasks of clients and of plugins have in common.
+    """The common base of calls of clients' tasks and of plugins' tasks.
 
     Attributes:
         task: the name of the task.
-        caller: who calls.
-        deadline: when the call ends by itself, by `time.monotonic()`; None: no such time is known.
-        wants_progress: whether the caller takes intermediate results.
-        one_way: no caller gets its result.
+        caller: the caller.
+        deadline: the time at which the call ends by itself, by `time.monotonic()`; None if it is unknown.
+        wants_progress: whether the caller accepts intermediate results.
+        one_way: whether the caller receives no result and no error.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ProvidedCall:
         self.deadline: Optional[float] = clock() + timeout / 1000 if isinstance(timeout, (int, float)) else None
         self.one_way = callback_id is None
         self.wants_progress = message.get("progress") is True and not self.one_way
-        # The rest is the library's own.
+        # The rest is internal to the library.
         self._options: Any = message.get("options", {})
         self._id = callback_id
         self._report = report
@@ -89,34 +89,34 @@ class ProvidedCall:
 
     @property
     def time_remaining(self) -> Optional[float]:
-        """Seconds until the deadline, as of now: 0.0 where it has passed, None where there is none."""
+        """The number of seconds until the deadline: 0.0 if it has passed, None if there is none."""
         return None if self.deadline is None else max(0.0, self.deadline - self._clock())
 
     @property
     def cancelled(self) -> bool:
-        """Whether no one waits any longer: the caller cancelled, its deadline passed, or the connection is gone."""
+        """Whether the caller no longer waits: it cancelled, its deadline passed, or the connection ended."""
         return self._cancelled.is_set()
 
     def check_cancelled(self) -> None:
-        """Ends a function that works in steps, where no one waits for its result any longer. Any thread.
+        """Raises an error if the call was cancelled. For functions that work in steps. Any thread.
 
         Raises:
-            BridgeError: `call.cancelled`, where the call was cancelled.
+            BridgeError: `call.cancelled` if the call was cancelled.
         """
         if self.cancelled:
             raise BridgeError(CALL_CANCELLED, f"the call of {self.task} was cancelled", {"started": True})
 
     def report_progress(self, value: Any) -> bool:
-        """Sends an intermediate result, any JSON, to a caller that wants it. Never waits. Any thread; it comes before
-        the result where it is sent before the function returns. A caller may get the newest value only: bytes, or data
-        that must all arrive, go as a stream.
+        """Sends an intermediate result, any JSON, if the caller accepts progress. Never waits. Any thread. A value that
+        is sent before the function returns arrives before the result. The caller may receive only the newest value.
+        Use a stream for bytes, or for data that must arrive completely.
 
         Returns:
-            Whether it was taken. It is not where the caller wants none, where the call has ended, where it is longer
-            than a message may be, and where the daemon reads too slowly.
+            Whether the value was accepted. False if the caller accepts no progress, the call has ended, the message is
+            too long, or the daemon reads too slowly.
 
         Raises:
-            BridgeError: `options.invalid` where the value has no JSON.
+            BridgeError: `options.invalid` if the value has no JSON.
         """
         if not self.wants_progress or self._has_ended or self.cancelled:
             return False
@@ -124,31 +124,31 @@ class ProvidedCall:
 
 
 class IncomingCall(ProvidedCall):
-    """A call of a task that this client provides: what its handler is given beside the options."""
+    """A call of a task that this client provides. The handler gets it together with the options."""
 
     def wait_cancelled(self, timeout: Optional[float] = None) -> bool:
-        """Blocks a handler's thread until the call is cancelled, or for so many seconds. For functions that have a
-        thread; those that are `async` are cancelled as their tasks.
+        """Waits until the call is cancelled, for at most `timeout` seconds. For functions with their own thread. An
+        `async` function does not need it, because its asyncio task is cancelled.
 
         Returns:
-            Whether it was cancelled.
+            Whether the call was cancelled.
 
         Raises:
-            RuntimeError: this is the thread of an event loop.
+            RuntimeError: called on the thread of an event loop.
         """
         refuse_on_event_loop("wait_cancelled", "an async function is cancelled as its task")
         return self._cancelled.wait(timeout)
 
 
 def refuse_on_event_loop(name: str, instead: str) -> None:
-    """Refuses to wait on the thread of an event loop, whose other tasks would stop.
+    """Refuses to wait on the thread of an event loop, because its other tasks would stop.
 
     Args:
-        name: what would wait.
-        instead: what to do there.
+        name: the function that would wait, for the error.
+        instead: the alternative, for the error.
 
     Raises:
-        RuntimeError: this is such a thread.
+        RuntimeError: called on the thread of an event loop.
     """
     try:
         asyncio.get_running_loop()

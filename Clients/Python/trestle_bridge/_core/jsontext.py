@@ -1,8 +1,7 @@
-"""JSON as the bridge wants it: compact UTF-8 on the way out, strict, with every int whole.
+"""JSON for the protocol: strict, compact UTF-8, with integers of any length.
 
-Encoding tries the fast encoder of the standard library first. Where that fails, a careful walk in Python
-either succeeds (integers too long for it, `Decimal`) or finds the place that is at fault, so that the error
-can name it.
+Encoding first tries the fast encoder of the standard library. If that fails, a slower encoder in Python either succeeds
+(very long integers, `Decimal`) or finds the invalid place, so that the error can name it.
 """
 
 from __future__ import annotations
@@ -15,57 +14,55 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 from .errors import OPTIONS_INVALID, BridgeError
 
 JSONValue = Union[None, bool, int, float, str, Sequence["JSONValue"], Mapping[str, "JSONValue"]]
-"""Any JSON, for annotations of programs. Arguments of this library that take any JSON are `Any`, since a `TypedDict`,
-as `trestle generate` writes them, is no `Mapping` of JSON values to a type checker; results are `Any` as those of
-`json.loads` are."""
+"""Any JSON value, for annotations in programs. In this library, arguments with any JSON have the type `Any`: for a type
+checker, a `TypedDict`, such as `trestle generate` writes, is not a `Mapping` of JSON values. Results have the type
+`Any`, like those of `json.loads`."""
 
-# The daemon refuses more than 128 levels; what lies far beyond is a structure that contains itself.
+# The daemon refuses more than 128 levels. A value beyond this limit probably contains itself.
 _DEEPEST = 500
 
 _FEW_DIGITS = 4000
-"""Digits of an integer that int() takes in any case."""
+"""A number of digits below the default limit of int(), which is 4,300."""
 
 _fast = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def encode(value: Any) -> bytes:
-    """The JSON of a value, without a raw line break.
+    """Returns the JSON of a value, without a raw line break.
 
-    Takes what `json.dumps` takes, and `decimal.Decimal`. Tuples become arrays; keys that are numbers,
-    booleans or None become strings, as `json.dumps` has it.
+    Accepts the values that `json.dumps` accepts, and `decimal.Decimal`. As with `json.dumps`, tuples become arrays, and
+    keys that are numbers, booleans or None become strings.
 
     Raises:
-        BridgeError: `options.invalid` where the value has no JSON: NaN, an infinity, half a surrogate pair,
-            an object of another class, a value that contains itself. `data.path` says where.
+        BridgeError: `options.invalid` if the value has no JSON: NaN, an infinity, an unpaired surrogate, an object of
+            another class, or a value that contains itself. `data.path` is its place.
     """
     try:
         return _fast.encode(value).encode("utf-8")
     except (ValueError, TypeError, RecursionError):
-        # UnicodeEncodeError, which half a surrogate pair brings, is a ValueError.
+        # An unpaired surrogate raises UnicodeEncodeError, which is a ValueError.
         return "".join(_walk(value, "$", 0)).encode("utf-8")
 
 
 def decoder(parse_float: Callable[[str], Any] = float) -> Callable[[bytes], Any]:
-    """A function that parses one line.
+    """Returns a function that parses one line. The function raises ValueError if the line is not JSON.
 
     Args:
-        parse_float: makes a number of the text of one with a point or an exponent; `decimal.Decimal` keeps
-            all of it. What it does not take comes as a float. Integers are always ints.
-
-    The function raises ValueError for whatever is no JSON.
+        parse_float: converts the text of a number with a point or an exponent; `decimal.Decimal` keeps every digit. If
+            it raises, the number is a float. Integers are always ints.
     """
 
     def number(text: str) -> Any:
         try:
             return parse_float(text)
         except Exception:
-            # A number that it does not take, such as an exponent beyond Decimal's, must not cost a callback.
+            # A number that it refuses, such as one with too large an exponent for Decimal, must not lose a callback.
             return float(text)
 
-    # float takes whatever the grammar does, and the decoder knows it.
+    # float accepts every JSON number, and the decoder has a fast path for it.
     real = float if parse_float is float else number
     fast = json.JSONDecoder(parse_float=real, parse_constant=_refuse_constant)
-    # Python's int() refuses texts of thousands of digits; the protocol does not.
+    # Python's int() refuses texts with thousands of digits. The protocol permits them.
     long = json.JSONDecoder(parse_float=real, parse_int=_parse_int, parse_constant=_refuse_constant)
 
     def decode(line: bytes) -> Any:
@@ -91,7 +88,8 @@ def _parse_int(text: str) -> int:
 
 
 def _parse_digits(text: str, powers: dict[int, int]) -> int:
-    """By halves, so that a megabyte of digits, which any client may send, takes a second and not a minute."""
+    """Parses digits by divide and conquer. Any client may send a megabyte of digits; this takes a second, not a
+    minute."""
     if len(text) <= _FEW_DIGITS:
         return int(text)
     low = _FEW_DIGITS
@@ -111,10 +109,10 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[str]:
     elif isinstance(value, str):
         yield _string(value, path)
     elif isinstance(value, int):
-        # str() refuses long ones, as int() does; Decimal converts exactly.
+        # str() refuses long integers, as int() does; Decimal converts exactly.
         yield str(Decimal(int(value)))
     elif isinstance(value, (float, Decimal)):
-        # math.isfinite takes a Decimal for infinite that is only too large for a float.
+        # math.isfinite treats a Decimal that is too large for a float as infinite.
         if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise _fault(path, "a finite number", str(value))
         yield str(value) if isinstance(value, Decimal) else float.__repr__(value)
@@ -156,7 +154,7 @@ def _string(value: str, path: str) -> str:
 
 
 def _fault(path: str, expected: str, got: str) -> BridgeError:
-    # The path may itself hold what cannot be encoded; an error must be fit to be sent.
+    # The path itself may contain unpaired surrogates, but it must be possible to send the error.
     path = path.encode("utf-8", "replace").decode("utf-8")
     return BridgeError(
         OPTIONS_INVALID,

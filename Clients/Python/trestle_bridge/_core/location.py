@@ -1,4 +1,4 @@
-"""Where the daemon's socket is, where the program does not say."""
+"""The location of the daemon's socket if the program does not name it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def default_socket(
     exists: Callable[[str], bool] = os.path.exists,
     owner: Callable[[str], Optional[int]] = _owner,
 ) -> str:
-    """The socket that `TRESTLE_SOCKET` names, else this user's own where there is one, else the system's.
+    """Returns the path in `TRESTLE_SOCKET`, else the user's own socket if it exists, else the system's.
 
-    The user's own is in `XDG_RUNTIME_DIR`, or without that in `/tmp`. Where neither exists it is the user's
-    own that is tried; root has none but the system's.
+    The user's own socket is in `XDG_RUNTIME_DIR`, or in `/tmp` if that is not set. If neither socket exists, it is the
+    user's own. Root always uses the system's socket.
     """
     environ = os.environ if environ is None else environ
     uid = os.geteuid() if uid is None else uid
@@ -39,6 +39,6 @@ def default_socket(
 def _own(environ: Mapping[str, str], uid: int, owner: Callable[[str], Optional[int]]) -> Optional[str]:
     if directory := environ.get("XDG_RUNTIME_DIR"):
         return directory + "/trestle/bridge.sock"
-    # Any user may make a directory in /tmp: one that is not this user's is a trap set by another user.
+    # Any user can create this directory in /tmp. One with another owner may be an attack, so it is not used.
     directory = f"/tmp/trestle-{uid}"
     return directory + "/bridge.sock" if owner(directory) == uid else None

@@ -1,4 +1,4 @@
-"""Options or a result on their way out, with the streams that stand in them."""
+"""Outgoing options or results, and the streams in them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .stream_values import Stream
 
 
 class Outgoing:
-    """A value, and the streams in it, which have names only when they were made.
+    """A value and the streams in it. A stream gets its name when it is made.
 
     Attributes:
-        streams: those in it, in their order.
+        streams: the streams in the value, in order.
     """
 
     def __init__(self, value: Any) -> None:
         """
         Raises:
-            BridgeError: `options.invalid` where it has no JSON, its streams left aside.
+            BridgeError: `options.invalid` if the value without its streams has no JSON.
         """
         self.streams: list[Stream] = []
         self._value = value
         try:
             self._text = encode(value)
         except BridgeError:
-            # Only a value that has no JSON has a stream in it: no other is searched.
+            # A value with a stream has no JSON, so only such values are searched.
             self.streams = _streams_in(value)
             if not self.streams:
                 raise
@@ -34,11 +34,11 @@ class Outgoing:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether it can be sent more than once."""
+        """Whether the value can be sent more than once."""
         return not any(stream._is_one_pass for stream in self.streams)
 
     def text(self, names: Sequence[str]) -> bytes:
-        """Its JSON, with these names in the places of the streams."""
+        """Returns the JSON of the value, with these names in place of the streams."""
         if not self.streams:
             return self._text
         left = iter(names)
@@ -46,10 +46,10 @@ class Outgoing:
 
 
 def result_of(task: str, value: Any) -> Outgoing:
-    """A result of a handler.
+    """Returns the result of a handler as an outgoing value.
 
     Raises:
-        BridgeError: `internal`, which its caller gets, where the result has no JSON.
+        BridgeError: `internal` if the result has no JSON. The caller of the task gets this error.
     """
     try:
         return Outgoing(value)
@@ -62,13 +62,13 @@ def _streams_in(value: Any) -> list[Stream]:
     try:
         _replaced(value, found.append)
     except RecursionError:
-        # It contains itself, and so can never be sent.
+        # The value contains itself, so it can never be sent.
         return []
     return found
 
 
 def _replaced(value: Any, replace: Callable[[Stream], Any]) -> Any:
-    """A copy of the value, with what stands in the places of the streams."""
+    """Returns a copy of the value in which `replace` has replaced the streams."""
     if isinstance(value, Stream):
         return replace(value)
     if isinstance(value, dict):

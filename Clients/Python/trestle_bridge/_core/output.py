@@ -1,4 +1,4 @@
-"""What has yet to be written, message by message, so that it is known which ones the daemon may have read."""
+"""The queue of messages to write. It records for each message whether the daemon may have read a part of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 
 
 class Chunk:
-    """One line on its way out."""
+    """One outgoing line."""
 
     __slots__ = ("data", "sent_bytes")
 
@@ -17,18 +17,18 @@ class Chunk:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the daemon may have some of the message, and so may get all of it."""
+        """Whether a part of the line was written."""
         return self.sent_bytes > 0
 
 
 class OutputQueue:
-    """Lines in the order in which they leave.
+    """The lines to write, in order.
 
-    Invariant: `queued_bytes` is the sum of what has not been sent of all chunks in the queue. Only the first chunk
-    may be partly sent.
+    Invariant: `queued_bytes` is the number of unsent bytes of all chunks in the queue. Only the first chunk may be
+    partly sent.
     """
 
-    # As many buffers as one system call takes at most.
+    # The maximum number of buffers for one system call.
     _MAX_BUFFERS = 64
 
     def __init__(self) -> None:
@@ -36,15 +36,15 @@ class OutputQueue:
         self.queued_bytes = 0
 
     def append(self, data: bytes) -> Chunk:
-        """Queues a line, which includes its line end."""
+        """Queues a line, including its line end."""
         chunk = Chunk(data)
         self._chunks.append(chunk)
         self.queued_bytes += len(data)
         return chunk
 
     def take_back(self, chunk: Chunk) -> bool:
-        """Takes a line out again of which nothing has been written; False: too late, or it is in no queue
-        now."""
+        """Removes an unwritten line from the queue. Returns False if a part was written, or if it is not in the
+        queue."""
         if chunk.sent_bytes or not chunk.data:
             return False
         self.queued_bytes -= len(chunk.data)
@@ -52,14 +52,14 @@ class OutputQueue:
         return True
 
     def buffers(self) -> list[memoryview]:
-        """What to write next."""
+        """Returns the buffers to write next."""
         while self._chunks and not self._chunks[0].data:
             self._chunks.popleft()
         first = islice(self._chunks, self._MAX_BUFFERS)
         return [memoryview(chunk.data)[chunk.sent_bytes:] for chunk in first]
 
     def advance(self, written_bytes: int) -> None:
-        """So many bytes have been written."""
+        """Records that `written_bytes` bytes have been written."""
         self.queued_bytes -= written_bytes
         while written_bytes:
             chunk = self._chunks[0]
@@ -70,10 +70,10 @@ class OutputQueue:
                 self._chunks.popleft()
 
     def clear(self) -> None:
-        """Forgets everything: the connection is gone."""
+        """Removes all lines, because the connection has ended."""
         for chunk in self._chunks:
             if not chunk.sent_bytes:
-                # So that it cannot be taken back from the next connection's queue.
+                # Prevents that take_back subtracts it from the queue of the next connection.
                 chunk.data = b""
         self._chunks.clear()
         self.queued_bytes = 0

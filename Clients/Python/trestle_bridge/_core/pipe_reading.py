@@ -1,4 +1,4 @@
-"""The reader's end of a stream that is a pipe, without the waiting."""
+"""The reader's end of a stream over a pipe, without the waiting."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .streaming import End, Pending, PipeWait, Steps, check_receipt
 
 
 class PipeReading(Generic[Pending]):
-    """Reads a pipe, and compares the number of its bytes with the writer's."""
+    """Reads a pipe, and compares the number of received bytes with the writer's number."""
 
     def __init__(self, end: End[Pending], pipe: Pipe, ending: Pending, is_for_call: bool) -> None:
         """
         Args:
-            ending: a read of the stream, which is answered with its end or its error.
-            is_for_call: it was begun for a call, with which it may end.
+            ending: a read call about the stream. Its answer is the end or the error of the stream.
+            is_for_call: whether `ending` was begun for an incoming call, with which it may be cancelled.
         """
         self._end = end
         self._pipe = pipe
@@ -25,16 +25,16 @@ class PipeReading(Generic[Pending]):
         self._is_for_call = is_for_call
         self._count = 0
         self._has_waited = False
-        # What the daemon has said: how many bytes there are in all, or why the stream is not complete.
+        # From the daemon: the total number of bytes, or the reason why the stream is not complete.
         self._total: Optional[int] = None
         self._error: Optional[BridgeError] = None
         self._closing: Optional[Pending] = None
 
     def next_chunk(self) -> Steps[Pending, Optional[bytes]]:
-        """The next bytes; None: that was all.
+        """Returns the next bytes; None at the end of a complete stream.
 
         Raises:
-            BridgeError: the stream is not complete. It is over then.
+            BridgeError: the stream ended before it was complete.
         """
         try:
             with self._pipe.used():
@@ -71,7 +71,7 @@ class PipeReading(Generic[Pending]):
                 raise error
 
     def _learn(self) -> Steps[Pending, None]:
-        """Waits for what the daemon says."""
+        """Waits for the daemon's answer about the end of the stream."""
         if self._total is not None or self._error is not None:
             return
         try:
@@ -88,13 +88,13 @@ class PipeReading(Generic[Pending]):
             self._total = answer[wire.BYTES]
 
     def _finish(self) -> Steps[Pending, None]:
-        """The stream is complete once the daemon knows that every byte came."""
+        """Reports to the daemon that every byte has arrived, which completes the stream."""
         self._pipe.close()
         if self._closing is None:
             self._closing = self._end.complete(self._count)
         check_receipt((yield self._closing))
 
     def leave(self) -> None:
-        """It is read no further. Any thread. The number of bytes says whether these were all."""
+        """Stops reading. Any thread. The daemon compares the number of bytes with the total."""
         self._pipe.close()
         self._end.complete(self._count)

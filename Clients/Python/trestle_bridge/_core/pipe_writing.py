@@ -1,4 +1,4 @@
-"""The writer's end of a stream that is a pipe, without the waiting."""
+"""The writer's end of a stream over a pipe, without the waiting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class PipeWriting(Generic[Pending]):
     def __init__(self, end: End[Pending], pipe: Pipe, leaving: Pending) -> None:
         """
         Args:
-            leaving: a write of no bytes, which is answered when the reader has left.
+            leaving: a call that writes no bytes. It is answered when the reader has closed its end.
         """
         self._end = end
         self._pipe = pipe
@@ -23,7 +23,7 @@ class PipeWriting(Generic[Pending]):
         self._count = 0
 
     def write(self, data: memoryview) -> Steps[Pending, None]:
-        """Writes all of it, as there is room."""
+        """Writes all data, as the pipe has room."""
         with self._pipe.used():
             position, has_waited = 0, False
             while position < len(data):
@@ -41,24 +41,24 @@ class PipeWriting(Generic[Pending]):
                     self._count += written
 
     def _fail(self) -> Steps[Pending, NoReturn]:
-        """Nobody reads: the daemon says why."""
+        """Raises the reason, from the daemon, why the pipe has no reader."""
         self._pipe.close()
         yield self._leaving
         raise BridgeError(STREAM_CLOSED, "the reader has closed the stream")
 
     def close(self) -> Steps[Pending, None]:
-        """That was all. Ends when the reader has every byte."""
+        """Completes the stream. Ends when the reader has every byte."""
         self._pipe.close()
         try:
             receipt = yield self._end.complete(self._count)
         except BridgeError as error:
             if error.code != STREAM_NOT_FOUND:
                 raise
-            # The daemon forgets the stream once the reader has left.
+            # The daemon removes the stream once the reader has closed its end.
             yield from self._fail()
         else:
             check_receipt(receipt)
 
     def leave(self) -> None:
-        """It is written no further. Any thread."""
+        """Stops writing. Any thread."""
         self._pipe.close()

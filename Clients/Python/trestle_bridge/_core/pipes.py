@@ -1,6 +1,6 @@
-"""Ends of pipes that the daemon passes beside results. They are read and written as far as that goes at the moment.
+"""Ends of pipes that the daemon passes together with results. Reads and writes do not block.
 
-A face waits for them, and wakes up by an alarm.
+An interface waits for them, and an alarm wakes it up.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from . import wire
 from .jsontext import encode
 
 _READ_BYTES = 64 << 10
-"""What one read takes at most: as much as a pipe holds."""
+"""The maximum number of bytes of one read: the capacity of a pipe."""
 
 _MAX_KEPT = 64
-"""How many ends are kept whose results have not come. A daemon passes one with each result."""
+"""The maximum number of ends that are kept before their results have arrived. A daemon passes one with each result."""
 
 _ANCILLARY_BYTES = socket.CMSG_SPACE(16 * 4)
 
@@ -29,21 +29,21 @@ _ATTACH, _NEW = encode(wire.STREAM_ATTACH), encode(wire.STREAM_NEW)
 
 
 class Alarm(Protocol):
-    """What wakes up a face that waits for a pipe. Any thread."""
+    """Wakes up an interface that waits for a pipe. Any thread."""
 
     def ring(self) -> None:
-        """Something has happened."""
+        """Wakes up the waiter."""
 
     def close(self) -> None:
-        """Nobody waits any longer."""
+        """Closes the alarm, because nothing waits any more."""
 
 
 class Pipe:
-    """One end of a pipe, which does not block. Closed with `close`, or when it goes.
+    """One end of a pipe, which does not block. It is closed by `close`, or when it is garbage-collected.
 
     Attributes:
-        alarm: what the waiting face wakes up by; None: it has not waited. Closed with the pipe.
-        is_closed: it is read and written no further.
+        alarm: the alarm of the interface that waits for the pipe; None if it has not waited yet. Closed with the pipe.
+        is_closed: whether the pipe must not be read or written any more.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -56,11 +56,11 @@ class Pipe:
         os.set_blocking(descriptor, False)
 
     def fileno(self) -> int:
-        """The descriptor; -1: there is none any longer."""
+        """Returns the descriptor; -1 if it is closed."""
         return self._descriptor
 
     def read(self) -> Optional[bytes]:
-        """What is there. Empty: the pipe has ended; None: nothing is there at present."""
+        """Returns the available bytes; empty at the end of the pipe, None if no bytes are available now."""
         if self.is_closed:
             return b""
         try:
@@ -69,7 +69,7 @@ class Pipe:
             return None
 
     def write(self, data: memoryview) -> Optional[int]:
-        """Writes what fits, and returns how many bytes that were. None: nobody reads."""
+        """Writes as many bytes as fit, and returns their number; None if the pipe has no reader."""
         if self.is_closed:
             return None
         try:
@@ -81,7 +81,7 @@ class Pipe:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """A thread or task uses the descriptor: until it leaves this, no other one closes it."""
+        """A context manager for the use of the descriptor: no other thread or task closes the descriptor meanwhile."""
         with self._lock:
             self._users += 1
         try:
@@ -92,7 +92,7 @@ class Pipe:
                 self._close_unused()
 
     def close(self) -> None:
-        """Closes the end, or has the one that uses it do so. Any thread."""
+        """Closes the end. If it is in use, the user closes it afterwards. Any thread."""
         with self._lock:
             self.is_closed = True
             if self.alarm is not None:
@@ -114,8 +114,8 @@ class Pipe:
 
 
 def may_write_pipes() -> bool:
-    """Whether this process survives a write that nobody reads: Python ignores SIGPIPE, a program may have changed
-    that."""
+    """Whether this process survives a write to a pipe without a reader. Python ignores SIGPIPE, but a program may have
+    restored its default action."""
     return signal.getsignal(signal.SIGPIPE) is not signal.SIG_DFL
 
 
@@ -123,8 +123,8 @@ def receive(connection: socket.socket, max_bytes: int) -> tuple[bytes, list[Opti
     """Reads a socket.
 
     Returns:
-        The bytes, and the ends of pipes that came with them. None: the system could not pass one, such as for lack of
-        descriptors.
+        The bytes, and the ends of pipes that arrived with them. An end is None if the system could not pass it, for
+        example for lack of descriptors.
     """
     data, ancillary, flags, _ = connection.recvmsg(max_bytes, _ANCILLARY_BYTES, socket.MSG_CMSG_CLOEXEC)
     pipes: list[Optional[Pipe]] = []
@@ -139,28 +139,28 @@ def receive(connection: socket.socket, max_bytes: int) -> tuple[bytes, list[Opti
 
 @dataclass(frozen=True)
 class Passed:
-    """A result and the end of a pipe that came beside it. None: the system could not pass it."""
+    """A result, and the end of a pipe that arrived with it; None if the system could not pass it."""
 
     result: Any
     pipe: Optional[Pipe]
 
 
 def is_attached(result: Any) -> bool:
-    """Whether the result of `bridge.stream.new` bears the end of a pipe."""
+    """Whether the end of a pipe arrived with the result of `bridge.stream.new`."""
     return isinstance(result, dict) and result.get(wire.ATTACHED) is True
 
 
 class PassedPipes:
-    """Ends that came over a connection, until their results take them: they come in the order of these, whether anyone
-    waits for the results or not."""
+    """The ends that arrived over a connection, until their results take them. They arrive in the order of the results,
+    even if no caller waits for a result."""
 
     def __init__(self) -> None:
         self._pipes: deque[Optional[Pipe]] = deque()
-        # By the ids of calls: whether the result says that there is one.
+        # By the ids of calls: whether the result states that there is an end.
         self._expected: dict[int, bool] = {}
 
     def add(self, pipes: Sequence[Optional[Pipe]]) -> None:
-        """They came."""
+        """Stores ends that have arrived."""
         for pipe in pipes:
             if len(self._pipes) < _MAX_KEPT:
                 self._pipes.append(pipe)
@@ -168,8 +168,8 @@ class PassedPipes:
                 pipe.close()
 
     def expect(self, call_id: int, task: bytes) -> None:
-        """A call was sent. The daemon passes an end with each result of `bridge.stream.attach`, and with those of
-        `bridge.stream.new` that say so.
+        """Records that a call was sent. The daemon passes an end with each result of `bridge.stream.attach`, and with
+        those results of `bridge.stream.new` that state it.
 
         Args:
             task: the name of the task, as JSON.
@@ -178,11 +178,11 @@ class PassedPipes:
             self._expected[call_id] = task == _NEW
 
     def forget(self, call_id: int) -> None:
-        """The call was taken back."""
+        """Removes a call that was not sent."""
         self._expected.pop(call_id, None)
 
     def take(self, message: dict[str, Any]) -> Optional[Pipe]:
-        """The end that belongs to a callback."""
+        """Removes and returns the end that belongs to a callback; None if there is none."""
         call_id = message["callbackId"]
         if type(call_id) is not int or call_id not in self._expected:
             return None
@@ -192,7 +192,7 @@ class PassedPipes:
         return self._pipes.popleft() if self._pipes else None
 
     def clear(self) -> None:
-        """The connection is gone."""
+        """Closes all ends, because the connection has ended."""
         self._expected.clear()
         while self._pipes:
             if (pipe := self._pipes.popleft()) is not None:

@@ -1,4 +1,4 @@
-"""The tasks that this end provides, and the calls of them that run."""
+"""The tasks that this process provides, and their running calls."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from .output import OutputQueue
 from .settings import Limits
 
 Scope = Literal["any", "session"]
-"""Whose calls a provided task gets: those of all clients, or only those that name this session."""
+"""The calls that a provided task gets: `any` for the calls of all clients, `session` for calls that name this
+session."""
 
 SCOPES = ("any", "session")
 
 
 def check_scope(scope: str) -> None:
-    """Refuses a scope that the daemon does not know.
+    """Checks a scope.
 
     Raises:
         ValueError: it is not one of `SCOPES`.
@@ -32,26 +33,26 @@ def check_scope(scope: str) -> None:
 
 
 MakeCall = Callable[[dict[str, Any], Optional[messages.MessageID], Callable[[Any, bytes], bool]], Any]
-"""Makes a call of a message: a `ProvidedCall`."""
+"""Makes a `ProvidedCall` from a message."""
 
 
 class HandlerRunner(Protocol):
-    """A face's way to run handlers. Called on the thread that owns the core; must not block. A call is a
-    `ProvidedCall`, of the class that the face makes."""
+    """Runs the handlers of an interface. Called on the thread that owns the core; must not block. A call is a
+    `ProvidedCall`, of the class that the interface makes."""
 
     def run(self, call: Any, handler: Any) -> None:
-        """Begins a call. It ends with `ProvidedTasks.answer`, whatever the handler does."""
+        """Begins a call. It always ends with `ProvidedTasks.answer`."""
 
     def cancel(self, call: Any) -> None:
-        """No one waits for this call any longer."""
+        """Cancels a call whose caller no longer waits."""
 
     def report(self, call: Any, value: bytes) -> bool:
-        """Brings an intermediate result to `ProvidedTasks.progress`, from the thread of the handler. Returns whether it
-        will be sent."""
+        """Passes an intermediate result from the handler's thread to `ProvidedTasks.progress`. Returns whether it will
+        be sent."""
 
 
 class ProvidedTask:
-    """A task that is provided, and what does it."""
+    """A provided task and its handler."""
 
     def __init__(
         self, task: str, handler: Any, scope: str = "any", description: Optional[TaskDescription] = None
@@ -61,18 +62,18 @@ class ProvidedTask:
         self.scope = scope
         self.description = description
         self.confirmed = False
-        """Whether the daemon has taken it: only then it is registered again in the next session."""
+        """Whether the daemon has accepted it. Only confirmed tasks are registered again in the next session."""
 
 
 _PROGRESS_BYTES = 64
-"""At most what a message of progress has besides its value and the id of its call."""
+"""The maximum number of bytes in a progress message besides the value and the id of the call."""
 
 
 class ProvidedTasks:
-    """The handlers by task, and the calls that run, by the id that the daemon chose.
+    """The handlers by task, and the running calls by the daemon's ids.
 
-    Invariant: a call leaves exactly once, and only then, at most, it is answered. When the connection is lost all
-    leave, so that no answer goes to another session.
+    Invariant: a call is removed exactly once, and at most at that point it is answered. When the connection is lost,
+    all calls are removed, so that no answer goes to another session.
     """
 
     def __init__(
@@ -81,8 +82,8 @@ class ProvidedTasks:
     ) -> None:
         """
         Args:
-            make_call: makes what handlers are given.
-            provider: what this end calls itself in errors.
+            make_call: makes the call objects for handlers.
+            provider: the name for this process in errors.
         """
         self.tasks: dict[str, ProvidedTask] = {}
         self._make_call = make_call
@@ -94,11 +95,11 @@ class ProvidedTasks:
         self._running: dict[messages.MessageID, ProvidedCall] = {}
         # One-way calls have no id; they are distinguished by identity.
         self._running_one_way: set[ProvidedCall] = set()
-        # Of both kinds, by uid.
+        # The number of calls of both kinds, by uid.
         self._running_of: Counter[Optional[int]] = Counter()
 
     def receive(self, message: dict[str, Any]) -> bool:
-        """A call came; False: it is a duplicate, or its id is none."""
+        """Handles a call. Returns False if it is a duplicate or its id is invalid."""
         callback_id = message.get("callbackId")
         if callback_id is not None and (not messages.is_id(callback_id) or callback_id in self._running):
             return False
@@ -119,13 +120,13 @@ class ProvidedTasks:
         return True
 
     def cancel(self, callback_id: Any) -> None:
-        """The caller cancels: the handler is notified; it still ends with the one callback."""
+        """Notifies the handler that the caller cancelled. The call still ends with its one callback."""
         call = self._running.get(callback_id) if messages.is_id(callback_id) else None
         if call is not None:
             self._cancel(call)
 
     def cancel_all(self) -> None:
-        """No one waits any longer for what runs, and no one can be answered."""
+        """Cancels all calls and drops their answers, because the session has ended."""
         calls = [*self._running.values(), *self._running_one_way]
         self._running.clear()
         self._running_one_way.clear()
@@ -138,7 +139,7 @@ class ProvidedTasks:
         self._runner.cancel(call)
 
     def answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
-        """The handler is done: `result`, as JSON, or the error. Dropped where no one waits for it any longer."""
+        """Answers a call with `result`, as JSON, or with the error. Does nothing if the call was already removed."""
         call._has_ended = True
         if not self._leave(call) or call._id is None:
             return
@@ -152,7 +153,7 @@ class ProvidedTasks:
         self._output.append(line)
 
     def _leave(self, call: ProvidedCall) -> bool:
-        """Forgets a call; whether it was known."""
+        """Removes a call. Returns whether it was running."""
         if call in self._running_one_way:
             self._running_one_way.remove(call)
         elif call._id is not None and self._running.get(call._id) is call:
@@ -180,13 +181,13 @@ class ProvidedTasks:
         """Whether an intermediate result of a call, as JSON, may be sent now.
 
         Args:
-            more_bytes: of others that were taken, and are not in the queue yet.
+            more_bytes: the bytes of other accepted results that are not in the queue yet.
         """
         fits = len(value) + len(encode(call._id)) + _PROGRESS_BYTES <= self.message_bytes
         return fits and self._output.queued_bytes + more_bytes <= self._limits.max_queued_bytes
 
     def progress(self, call: ProvidedCall, value: bytes) -> bool:
-        """Sends an intermediate result for which there was room. False: no one waits for it any longer."""
+        """Sends an intermediate result for which there was room. Returns False if the call has ended."""
         if call._id is None or self._running.get(call._id) is not call:
             return False
         self._output.append(messages.progress(call._id, call._sequence, value))
@@ -199,15 +200,15 @@ def _unsayable(call: ProvidedCall, fault: BridgeError) -> BridgeError:
 
 
 def handler_error(task: str, error: BaseException) -> BridgeError:
-    """What the caller gets of an exception that a handler raised."""
+    """Returns the error that the caller gets for an exception of a handler."""
     if isinstance(error, BridgeError):
         return error
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    # Text of exceptions may hold anything, such as file names that are no Unicode.
+    # The text may contain anything, such as file names that are not valid Unicode.
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return BridgeError(INTERNAL, f"{task} failed: {text}")
 
 
 def cancelled_error(started: bool) -> BridgeError:
-    """The callback of a call that was cancelled before its handler returned."""
+    """Returns the error of a call that was cancelled before its handler returned."""
     return BridgeError(CALL_CANCELLED, "the call was cancelled", {"started": started})

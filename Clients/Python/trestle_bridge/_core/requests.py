@@ -1,7 +1,6 @@
-"""What the daemon is asked so that it knows of tasks that are provided and events that are listened to.
+"""The requests to the daemon to register tasks and to subscribe to events.
 
-It is asked once by the caller that registers or subscribes, and again in every new session, which knows nothing of the
-last.
+Each request is sent once for the caller that registers or subscribes, and again in every new session.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from .providing import ProvidedTask, ProvidedTasks
 log = logging.getLogger("trestle_bridge")
 
 _TIMEOUT = 60.0
-"""Seconds for requests of the library's own: as long as the daemon gives a call that says nothing."""
+"""The timeout of the library's own requests, in seconds: the daemon's default for a call without a timeout."""
 
 
 class Done:
-    """A sink that only wants the end."""
+    """A sink that only uses the end of a call."""
 
     def __init__(self, done: Callable[[Outcome], None]) -> None:
         self._done = done
 
     def progressed(self, value: Any) -> None:
-        """The library's own requests ask for no progress."""
+        """Does nothing: the library's own requests ask for no progress."""
 
     def ended(self, outcome: Outcome) -> None:
-        """The end."""
+        """Passes the outcome to `done`."""
         self._done(outcome)
 
 
 class Submitter(Protocol):
-    """Where calls are made: the core."""
+    """The part of the core that makes calls."""
 
     calls: CallTable
     provided: ProvidedTasks
@@ -54,14 +53,14 @@ class Submitter(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether there will be no further ones."""
+        """Whether no further session follows."""
 
     def submit(self, call: Call) -> None:
         """Makes a call."""
 
 
 class Requests:
-    """Keeps the daemon's knowledge in step with the tables of this end."""
+    """Keeps the daemon's registrations and subscriptions consistent with the tables of this client."""
 
     def __init__(self, core: Submitter) -> None:
         self._core = core
@@ -70,7 +69,7 @@ class Requests:
         """Provides a task. The sink gets the daemon's answer."""
         tasks = self._core.provided.tasks
         earlier = tasks.get(provided.task)
-        # Before the daemon knows: the first call may come with the callback.
+        # Added before the request: the first call may arrive together with the callback.
         tasks[provided.task] = provided
 
         def done(outcome: Outcome) -> None:
@@ -86,21 +85,21 @@ class Requests:
         self._ask_until_answered(wire.REGISTER, _registration(provided), done)
 
     def unregister(self, provided: ProvidedTask, sink: CallSink) -> None:
-        """No longer provides a task; calls that have come already go on. Does nothing where a later registration has
-        taken its place."""
+        """Ends the registration of a task. Calls that have already arrived continue. Does nothing if a later
+        registration has replaced it."""
         tasks = self._core.provided.tasks
         if tasks.get(provided.task) is not provided:
             return sink.ended(Success(None))
         was_confirmed = provided.confirmed
-        # A session that begins before the answer comes shall not have it.
+        # A session that begins before the answer must not register it again.
         provided.confirmed = False
         if not self._core.is_open:
-            # No session provides the task, and the next session is not asked to.
+            # No session provides the task, and the next session does not register it.
             del tasks[provided.task]
             return sink.ended(Success(None))
 
         def done(outcome: Outcome) -> None:
-            # A session that is closed provides nothing: what was asked for is so.
+            # A closed session provides no tasks, so the request has succeeded.
             gone = isinstance(outcome, Success) or outcome.code == SESSION_CLOSED
             if tasks.get(provided.task) is provided:
                 if gone:
@@ -112,8 +111,8 @@ class Requests:
         self._ask(wire.UNREGISTER, {"tasks": [provided.task]}, done)
 
     def subscribe(self, subscription: Subscription, sink: CallSink) -> None:
-        """Listens. The call's sink gets the daemon's answer, the subscription's sink events."""
-        # Before the daemon knows: the first event may come right behind the callback.
+        """Subscribes. The call's sink gets the daemon's answer, the subscription's sink gets the events."""
+        # Added before the request: the first event may follow directly after the callback.
         self._core.subscriptions.add(subscription)
 
         def done(outcome: Outcome) -> None:
@@ -122,21 +121,21 @@ class Requests:
             elif subscription in self._core.subscriptions:
                 subscription.confirmed = True
             else:
-                # It was ended before the daemon knew of it.
+                # It was ended before the daemon answered.
                 self._forget(self._core.subscriptions.unwanted(subscription))
             sink.ended(outcome)
 
         self._ask_until_answered(wire.SUBSCRIBE, {"events": list(subscription.patterns)}, done)
 
     def listen(self, subscription: Subscription) -> None:
-        """Has a local subscription get what the daemon sends anyway."""
+        """Adds a local subscription, which gets the events that the daemon sends anyway."""
         if self._core.is_over:
             subscription.sink.finished(None)
         else:
             self._core.subscriptions.add(subscription)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """No longer listens. The daemon is asked to end the patterns that no other subscription wants."""
+        """Ends a subscription. Asks the daemon to end the patterns that no other subscription has."""
         if subscription in self._core.subscriptions:
             self._core.subscriptions.remove(subscription)
             subscription.sink.finished(None)
@@ -144,8 +143,8 @@ class Requests:
                 self._forget(self._core.subscriptions.unwanted(subscription))
 
     def restore(self) -> None:
-        """A session has begun: it is asked for everything that the last one knew."""
-        # One by one: of several names in one call, none is registered where one is not to be had.
+        """Registers and subscribes again in a new session."""
+        # One call per task: if one name in a call cannot be registered, the daemon registers none of them.
         for provided in self._core.provided.tasks.values():
             if provided.confirmed:
                 self._ask_anew(wire.REGISTER, _registration(provided))
@@ -153,7 +152,7 @@ class Requests:
             self._ask_anew(wire.SUBSCRIBE, {"events": patterns})
 
     def _forget(self, patterns: list[str]) -> None:
-        # Without a session the daemon knows of none.
+        # Without a session, the daemon has no patterns of this client.
         if patterns and self._core.is_open:
             self._ask(wire.UNSUBSCRIBE, {"events": patterns}, lambda outcome: None)
 
@@ -161,7 +160,8 @@ class Requests:
         self._core.submit(Call(encode(task), encode(options), Done(done), timeout=_TIMEOUT))
 
     def _ask_until_answered(self, task: str, options: Any, done: Callable[[Outcome], None]) -> None:
-        """For what may be asked twice: where the connection is lost before the answer, the next session is asked."""
+        """Repeats the request in the next session if the connection is lost before the answer. For requests that may be
+        made twice."""
 
         def ended(outcome: Outcome) -> None:
             was_lost = isinstance(outcome, BridgeError) and outcome.code == SESSION_CLOSED and outcome.transient
@@ -174,7 +174,7 @@ class Requests:
 
     def _ask_anew(self, task: str, options: Any) -> None:
         def done(outcome: Outcome) -> None:
-            # What ends with the connection is asked for again in the next.
+            # After a lost connection, the next session sends the request again.
             if isinstance(outcome, BridgeError) and outcome.code != SESSION_CLOSED:
                 log.warning("%s %s failed after connecting again: %s", task, options, outcome)
 

@@ -1,4 +1,4 @@
-"""What a client is made with: who it is, where the daemon is, and the bounds of everything."""
+"""The settings of a client: its identity, the daemon's socket, and all limits."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ from typing import Any, Callable, Optional
 from .backoff import Backoff
 
 MAX_NAME_BYTES = 64
-"""Of a script's name as this program's."""
+"""The maximum length of a script's name that is used as the name of this program."""
 
 MAX_TIMEOUT = 365 * 24 * 3600.0
-"""Seconds: a timeout is at most a year, unless there is none."""
+"""The maximum of a finite timeout, in seconds: one year."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds, each with a default that suits most programs. Times are in seconds.
+    """Limits, with defaults that suit most programs. Times are in seconds.
 
     Attributes:
-        connect_timeout: for the daemon to take the connection and to answer `bridge.hello`.
-        max_wait: how long a call without a timeout waits for a connection while there is none.
-        grace: how long after a call's own timeout, or after its cancel, this end gives up waiting for the
-            daemon to report the end of the call.
-        close_timeout: how long `close()` waits for the daemon to read what is queued, and for handlers to
-            return.
-        max_waiting_calls: how many calls may wait for a connection; one more is refused with `busy`.
-        max_waiting_bytes: how long the messages of the calls that wait for a connection may be together, about; one
-            more call is refused with `busy`.
-        max_queued_bytes: of messages that the daemon has not read yet; one more call is refused with `busy`.
-        max_line_bytes: the longest line that is taken from the daemon; beyond, the connection is given up.
-        max_queued_progress: intermediate results of one call that are not taken; beyond this number, the oldest are
-            dropped.
-        max_running_calls: calls of provided tasks that run or wait, for each user; one more is answered `busy`. In a
-            plugin: calls that run in parallel, and calls of each user that wait.
+        connect_timeout: the time for the daemon to accept the connection and to answer `bridge.hello`.
+        max_wait: the time that a call without a timeout waits for a connection.
+        grace: the time after a call's timeout, or after its cancel, in which the daemon may still report the end of the
+            call.
+        close_timeout: the time that `close()` waits for the daemon to read queued messages, and for handlers to return.
+        max_waiting_calls: the number of calls that may wait for a connection. Further calls fail with `busy`.
+        max_waiting_bytes: the approximate total length of the messages that may wait for a connection. Calls beyond it
+            fail with `busy`.
+        max_queued_bytes: the number of bytes that the daemon has not read yet. Calls beyond it fail with `busy`.
+        max_line_bytes: the maximum length of a line from the daemon. A longer line ends the connection.
+        max_queued_progress: the number of unread intermediate results of one call. Beyond it, the oldest are dropped.
+        max_running_calls: the number of calls of provided tasks that run or wait, for each user. Further calls are
+            answered with `busy`. In a plugin: the number of calls that run in parallel, and the number of calls of each
+            user that wait.
     """
 
     connect_timeout: float = 10.0
@@ -53,18 +52,18 @@ class Limits:
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of `connect`, the same for both faces."""
+    """The arguments of `connect`, the same for both interfaces."""
 
     socket: str
     client: Optional[str] = None
     version: Optional[str] = None
     origin: Optional[str] = None
     backoff: Optional[Backoff] = None
-    """None: a connection that is lost stays lost."""
+    """The pauses before reconnects; None if a lost connection is not made again."""
     parse_float: Callable[[str], Any] = float
     limits: Limits = field(default_factory=Limits)
     wait_for_daemon: float = 0.0
-    """Seconds for which the first connection is tried again."""
+    """The number of seconds in which the first connection is retried."""
 
     @property
     def hello_options(self) -> dict[str, str]:
@@ -75,21 +74,21 @@ class Settings:
 
 
 def script_name() -> str:
-    """What this program is called where it says nothing: its script without `.py`, or the package that `-m` names."""
+    """Returns the default name of this program: its script without `.py`, or the package that `-m` names."""
     script = Path(sys.argv[0] if sys.argv else "")
     name = script.parent.name if script.name == "__main__.py" else script.name.removesuffix(".py")
     # `python -c` and an interactive interpreter have no script.
     if name in ("", "-c", "-m", "-"):
         name = "python"
-    # A name of a file is any bytes, and the daemon takes text of a bounded length.
+    # A file name can be any bytes, but the daemon accepts only text of a limited length.
     return name.encode("utf-8", "replace")[:MAX_NAME_BYTES].decode("utf-8", "ignore")
 
 
 def check_timeout(seconds: Optional[float]) -> None:
-    """Refuses a timeout that no call can have.
+    """Checks a timeout.
 
     Raises:
-        ValueError: it is not above 0, or longer than a year and not `math.inf`.
+        ValueError: it is not above 0, or it is longer than a year and not `math.inf`.
     """
     if seconds is not None and seconds != math.inf and not 0 < seconds <= MAX_TIMEOUT:
         raise ValueError(f"a timeout is a number of seconds above 0, at most a year, or math.inf, not {seconds!r}")

@@ -1,4 +1,4 @@
-"""Where a core is between its making and its end, and who is notified."""
+"""The states of a core, and the listener that is notified of them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any, Optional, Protocol
 from .errors import SESSION_CLOSED, BridgeError
 
 _CLOSED_WEB = 5.0
-"""Seconds within which the end of the connection is taken for what `web.close` announced."""
+"""The maximum number of seconds between `web.close` and the end of the connection that it announces."""
 
 
 class State(enum.Enum):
-    """Where a core is between its making and its end."""
+    """The state of a core."""
 
-    APART = "apart"  # no connection; a timer, or the driver, makes the next one
+    APART = "apart"  # no connection; a timer or the driver starts the next one
     GREETING = "greeting"  # connected; the daemon has not answered `bridge.hello`
     OPEN = "open"
-    CLOSING = "closing"  # nothing more is sent but what is queued
+    CLOSING = "closing"  # only queued messages are still sent
     CLOSED = "closed"
 
 
 class CoreListener(Protocol):
-    """Who is notified of the state of a core. Called on the thread that owns it; must not block."""
+    """The listener to the state of a core. Called on the thread that owns the core; must not block."""
 
     def opened(self, first: bool) -> None:
-        """A session has begun; `first`: the client's first."""
+        """Receives the begin of a session. `first`: whether it is the client's first."""
 
     def closed(self, error: BridgeError) -> None:
-        """No session will ever begin again. The last thing that happens."""
+        """Receives the final end of the client: no session follows. This is the last notification."""
 
 
 class WebClose:
@@ -39,8 +39,8 @@ class WebClose:
         self._came_at = now
 
     def error(self, now: float) -> Optional[BridgeError]:
-        """What ends with a connection that is lost now; None: the event did not announce that. Any client may publish
-        an event of this name: only one right before the end counts."""
+        """Returns the error for a connection that ends now; None if the event did not announce this end. Any client may
+        publish an event of this name, so only one shortly before the end counts."""
         if now - self._came_at > _CLOSED_WEB:
             return None
         text = "the daemon closed this session on purpose (closeWeb)"

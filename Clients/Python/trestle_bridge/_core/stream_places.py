@@ -1,4 +1,4 @@
-"""Where a schema says that a value is a stream, and readers in those places."""
+"""The places where a schema declares a stream, and readers at those places."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from . import wire
 from .description import Schema
 
 Path = tuple[str, ...]
-"""The names of the members that lead to a value; empty: the whole value."""
+"""The names of the members that lead to a value; empty for the whole value."""
 
 
 def stream_places(schema: Optional[Schema]) -> list[Path]:
-    """Where it says so: at its root, and in `properties`, at any depth."""
+    """Returns the places of streams in a schema: at its root, and in `properties` at any depth."""
     if not isinstance(schema, Mapping):
         return []
     if schema.get("format") == wire.STREAM_FORMAT:
@@ -26,10 +26,10 @@ def stream_places(schema: Optional[Schema]) -> list[Path]:
 
 
 def with_result_readers(result: Any, schema: Optional[Schema], read: Callable[[str], Any]) -> Any:
-    """A result, with readers where its schema says that there are streams.
+    """Returns the result with readers at the places where its schema declares streams.
 
     Args:
-        read: makes a reader of the name of a stream.
+        read: makes a reader from the name of a stream.
     """
     for path in stream_places(schema):
         result = _replaced(result, path, read)
@@ -37,12 +37,12 @@ def with_result_readers(result: Any, schema: Optional[Schema], read: Callable[[s
 
 
 def with_readers(handler: Any, schema: Optional[Schema], read: Callable[[str, Any], Any]) -> Any:
-    """The function, called with readers where the schema of its options says that there are streams. A coroutine
-    function stays one. Where it raises, the readers are closed.
+    """Wraps a handler: it gets readers at the places where the schema of its options declares streams. The wrapper of a
+    coroutine function is a coroutine function. If the handler raises, the readers are closed.
 
     Args:
         handler: takes options and a call.
-        read: makes a reader of the name of a stream, for a call.
+        read: makes a reader from the name of a stream, for a call.
     """
     places = stream_places(schema)
     if not places:
@@ -77,7 +77,7 @@ def _closed_where_it_fails() -> Iterator[list[Any]]:
     try:
         yield readers
     except BaseException:
-        # The traceback would keep them.
+        # The traceback would keep the readers alive.
         for reader in readers:
             reader.close()
         raise

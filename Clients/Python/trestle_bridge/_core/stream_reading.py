@@ -1,4 +1,4 @@
-"""The reader's end of a stream, without the waiting: what is asked for, what an answer means, and when it is over."""
+"""The reader's end of a stream, without the waiting: its requests, their answers, and its end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .streaming import Begin, End, MadeStream, Pending, Steps, chunk
 
 
 class Reading(Generic[Pending]):
-    """Reads one stream: from a pipe, where the daemon passes one, else in messages, of which the next one is asked for
-    while the chunk before is used.
+    """Reads one stream: from a pipe if the daemon passes one, else in messages. The next message is requested while the
+    previous chunk is processed.
 
     Attributes:
-        is_over: nothing more is asked for.
+        is_over: whether the stream has ended; nothing more is requested.
     """
 
     def __init__(
@@ -23,7 +23,7 @@ class Reading(Generic[Pending]):
     ) -> None:
         """
         Args:
-            made: the stream, where it was made here.
+            made: the stream, if this process made it.
         """
         self._end = End(begin, name, "read", call)
         self._attaching: Optional[Pending] = None
@@ -33,7 +33,7 @@ class Reading(Generic[Pending]):
         self._count = 0
         self.is_over = False
         self._error: Optional[BridgeError] = None
-        # The end is taken now: later the call may have ended, which ends a plugin's first read with it.
+        # Takes the end now: if the call ended before, a plugin's first read would be cancelled with it.
         self._is_first = call is not None
         if made is not None and made.is_attached:
             self._is_taken = True
@@ -42,8 +42,8 @@ class Reading(Generic[Pending]):
             self._take()
 
     def _take(self) -> None:
-        """Asks for a pipe, and in the same message for what is needed with it and without: the read ends with the
-        stream, or has the first bytes."""
+        """Requests a pipe, and immediately sends a read, which is needed in both cases: with a pipe its answer is the
+        end of the stream, without a pipe the first bytes."""
         self._is_taken = True
         self._attaching = self._end.attach()
         try:
@@ -53,7 +53,7 @@ class Reading(Generic[Pending]):
             raise
 
     def next_chunk(self) -> Steps[Pending, Optional[bytes]]:
-        """The next bytes; None: that was all, or it was left."""
+        """Returns the next bytes; None at the end of a complete stream, or after `leave`."""
         while not self.is_over:
             try:
                 yield from self._attach()
@@ -65,7 +65,7 @@ class Reading(Generic[Pending]):
                 self.is_over = True
             return data
         if self._error is not None:
-            # Each time: a stream that was cut must not look complete to who reads again.
+            # Raised each time: an incomplete stream must not look complete if it is read again.
             raise self._error.copy()
         return None
 
@@ -75,12 +75,12 @@ class Reading(Generic[Pending]):
         if self._attaching is None:
             return
         try:
-            # Where the waiting is cancelled, the answer is still to be had.
+            # If the waiting is cancelled, the answer can still be received later.
             pipe = yield from self._end.attached(self._attaching)
         except BridgeError as error:
             self._attaching = None
             if self._is_first and error.code == CALL_CANCELLED:
-                return  # the call has ended; what the read ends with counts
+                return  # the call has ended; the answer to the read decides
             raise
         self._attaching = None
         if pipe is None:
@@ -105,7 +105,7 @@ class Reading(Generic[Pending]):
         try:
             self._pending = self._end.read()
         except BridgeError:
-            pass  # this chunk is there; what comes behind it is asked for again
+            pass  # this chunk has arrived; the next one is requested again
 
     def _failed(self, error: BridgeError) -> None:
         was_first, self._is_first = self._is_first, False
@@ -114,13 +114,13 @@ class Reading(Generic[Pending]):
             self.is_over, self._error = True, error
 
     def leave(self) -> None:
-        """Ends the stream, where it is not over."""
+        """Ends the stream. Does nothing if it has ended."""
         if not self.is_over:
             self.is_over = True
             if self._pipe is not None:
                 self._pipe.leave()
             elif self._attaching is not None:
-                # It may be a pipe, with the end of the stream already said.
+                # It may be a pipe, with the end of the stream already reported.
                 self._end.complete(self._count)
             else:
                 self._end.leave()

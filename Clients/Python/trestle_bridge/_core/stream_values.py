@@ -1,4 +1,4 @@
-"""`Stream`: bytes that stand in options or in a result, and what they come from."""
+"""`Stream`: bytes in options or in a result, and their sources."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import BinaryIO, Optional, Union, cast
 from .errors import OPTIONS_INVALID, BridgeError, started_data
 
 Bytes = Union[bytes, bytearray, memoryview]
-"""What is written to a stream."""
+"""The bytes of one write to a stream."""
 
 Source = Union[Bytes, BinaryIO, Iterable[Bytes]]
-"""What is written to a stream in one go: bytes, a binary file, or what yields bytes."""
+"""The complete content of a stream: bytes, a binary file, or an iterable of bytes."""
 
 AnySource = Union[Source, AsyncIterable[Bytes]]
-"""The same, and what yields bytes asynchronously, for asyncio."""
+"""A `Source`, or an asynchronous iterable of bytes, for asyncio."""
 
 _FILE_CHUNK_BYTES = 256 << 10
 
 
 class Stream:
-    """Bytes of any size, anywhere in the options of a `call`, or in the result of a task.
+    """Bytes of any length, at any place in the options of a `call` or in the result of a task.
 
-    The library makes a stream of the daemon, sends its name in this place, and writes the source to it beside the call.
-    Where the call fails, or the source raises, the stream ends with that error. The library closes the source when it
-    has no more use for it: a file, a generator, a reader.
+    The library makes a stream of the daemon, sends its name at this place, and writes the source while the call runs.
+    If the call fails, or the source raises, the stream ends with that error. Afterwards the library closes a source
+    that can be closed: a file, a generator or a reader.
 
     Args:
-        source: bytes, a binary file, what yields bytes, or, with asyncio, an asynchronous iterator. Bytes and lists of
-            them may be sent again; everything else is read once.
+        source: bytes, a binary file, an iterable of bytes, or, with asyncio, an asynchronous iterable. Bytes and lists
+            of them can be sent again. Any other source is read once.
         type: a media type, for the reader.
-        total_bytes: how many bytes there will be, for the reader.
+        total_bytes: the total number of bytes, for the reader.
     """
 
-    # What programs import it from.
+    # The module from which programs import it.
     __module__ = "trestle_bridge"
 
     def __init__(self, source: AnySource, type: Optional[str] = None, total_bytes: Optional[int] = None) -> None:
@@ -47,10 +47,10 @@ class Stream:
         return not isinstance(self.source, (bytes, bytearray, memoryview, list, tuple))
 
     def _take(self) -> AnySource:
-        """The source, for one stream of the daemon.
+        """Returns the source, for one stream of the daemon.
 
         Raises:
-            BridgeError: `options.invalid`: there is nothing left to read.
+            BridgeError: `options.invalid` if the source can be read only once and was already used.
         """
         if self._is_used and self._is_one_pass:
             kind = type(self.source).__name__
@@ -73,10 +73,10 @@ def check_waits_not(source: AnySource) -> None:
 
 
 def known_bytes(source: AnySource, total_bytes: Optional[int]) -> Optional[int]:
-    """How many bytes there will be, where that is known.
+    """Returns the total number of bytes; None if it is unknown.
 
     Args:
-        total_bytes: what the program says.
+        total_bytes: the number from the program.
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         return memoryview(source).nbytes
@@ -84,7 +84,7 @@ def known_bytes(source: AnySource, total_bytes: Optional[int]) -> Optional[int]:
 
 
 def chunks(source: Source) -> Iterator[Bytes]:
-    """The bytes of a source, part by part."""
+    """Yields the bytes of a source in chunks."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         yield source
     elif hasattr(source, "read"):

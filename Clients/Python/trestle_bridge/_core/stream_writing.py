@@ -1,4 +1,4 @@
-"""The writer's end of a stream, without the waiting: how much may be sent, what an answer means, when it is over."""
+"""The writer's end of a stream, without the waiting: its flow control, the answers to its writes, and its end."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from .stream_values import Bytes
 from .streaming import Begin, End, MadeStream, Pending, Steps, check_receipt
 
 PIECE_BYTES = 24_000
-"""What goes into one message at most: its line stays below 32 KiB, which the daemon handles in one piece."""
+"""The maximum number of bytes in one message. Its line stays below 32 KiB, which the daemon handles as a unit."""
 
 _ENVELOPE_BYTES = 256
-"""More than what stands around a piece in its message."""
+"""An upper bound for the rest of the message around the bytes."""
 
 MAX_UNANSWERED = 32
-"""How many writes may be unanswered: half of what the daemon allows."""
+"""The maximum number of unanswered writes: half of the daemon's limit."""
 
 SHORT_BYTES = 64 << 10
-"""A stream that is known to be shorter goes in messages: a pipe would cost more than it saves."""
+"""The number of bytes below which a stream uses messages: a pipe would cost more than it saves."""
 
 
 def is_worth_pipe(known_bytes: Optional[int]) -> bool:
-    """Whether a pipe can be written here, and is worth it for so many bytes; None: their number is not known."""
+    """Whether this process can write pipes, and a pipe is useful for `known_bytes` bytes; None if unknown."""
     return may_write_pipes() and (known_bytes is None or known_bytes >= SHORT_BYTES)
 
 
 MessageBytes = Callable[[], int]
-"""Returns the longest message that the daemon takes."""
+"""Returns the maximum length of a message to the daemon."""
 
 
 def piece_bytes(message_bytes: int) -> int:
-    """How many bytes one message carries at most, where a message may have so many.
+    """Returns the maximum number of stream bytes in one message.
 
     Args:
-        message_bytes: 1 KiB or more.
+        message_bytes: the maximum length of a message, at least 1 KiB.
     """
     return max(1, min(PIECE_BYTES, (message_bytes - _ENVELOPE_BYTES) // 4 * 3))
 
 
 class Room:
-    """How much a writer may send, in the order of its writes and of their answers."""
+    """The number of bytes that a writer may send. Answers arrive in the order of the writes."""
 
     def __init__(self, room_bytes: int, message_bytes: MessageBytes) -> None:
         """
         Args:
-            room_bytes: what the stream's maker got; 0: not known, the first answer says it.
+            room_bytes: the room that the maker of the stream got; 0 if unknown: the first answer contains it.
         """
         self.room_bytes = room_bytes
         self._message_bytes = message_bytes
@@ -58,7 +58,7 @@ class Room:
         self._unanswered_bytes = 0
 
     def size(self, wanted: int) -> int:
-        """How many of so many bytes may be sent now; 0: an answer has to come first."""
+        """Returns how many of `wanted` bytes may be sent now; 0 if an answer must arrive first."""
         wanted = min(wanted, piece_bytes(self._message_bytes()))
         room = self.room_bytes - self._unanswered_bytes
         if self.unanswered < MAX_UNANSWERED and room >= wanted:
@@ -66,19 +66,19 @@ class Room:
         return room if self.unanswered == 0 else 0
 
     def sent(self, count: int) -> None:
-        """So many bytes were sent in a write."""
+        """Records that a write of `count` bytes was sent."""
         self.unanswered += 1
         self._unanswered_bytes += count
 
     def answered(self, count: int, answer: dict[str, Any]) -> None:
-        """The oldest write, of so many bytes, was answered."""
+        """Records that the oldest write, of `count` bytes, was answered."""
         self.unanswered -= 1
         self._unanswered_bytes -= count
         self.room_bytes = answer[wire.ROOM]
 
 
 class Writing(Generic[Pending]):
-    """Writes one stream: to a pipe, where the daemon passes one, else in messages."""
+    """Writes one stream: to a pipe if the daemon passes one, else in messages."""
 
     def __init__(
         self, begin: Begin[Pending], name: str, call: Optional[ProvidedCall], known_bytes: Optional[int],
@@ -86,14 +86,14 @@ class Writing(Generic[Pending]):
     ) -> None:
         """
         Args:
-            known_bytes: how many bytes there will be; None: that is not known.
-            made: the stream, where it was made here.
+            known_bytes: the total number of bytes; None if it is unknown.
+            made: the stream, if this process made it.
         """
         self._end = End(begin, name, "write", call)
         self._attaching: Optional[Pending] = None
         self._pipe: Optional[PipeWriting[Pending]] = None
         self._uses_messages = not is_worth_pipe(known_bytes)
-        # 0: how much may be sent is not known.
+        # 0: the room is unknown.
         self._room = Room(made.room if made else 0, message_bytes)
         self._unanswered: deque[tuple[Pending, int]] = deque()
         self._count = 0
@@ -103,7 +103,7 @@ class Writing(Generic[Pending]):
             self._pipe = PipeWriting(self._end, pipe, leaving)
 
     def write(self, data: Bytes) -> Steps[Pending, int]:
-        """Sends all of it, as the answers leave room. Ends with the number of bytes."""
+        """Sends all data, as the answers grant room. Returns the number of bytes."""
         if self._is_over:
             raise ValueError("the stream is closed here")
         view = memoryview(data).cast("B")
@@ -117,20 +117,22 @@ class Writing(Generic[Pending]):
         return len(view)
 
     def _fail(self, error: BridgeError) -> None:
-        """The daemon ends a stream where it refuses a call. A call that was not sent to it ends the stream here."""
+        """Ends the stream after a call that was not sent to the daemon. If the daemon refuses a call, it ends the
+        stream itself."""
         if error.started is not False:
             return
         try:
             self._end.leave(error)
         except BridgeError:
-            pass  # it cannot be sent either; the stream ends with the session
+            pass  # this cannot be sent either; the stream ends with the session
 
     def _attach(self) -> Steps[Pending, None]:
         if self._uses_messages or self._pipe is not None:
             return
         if self._attaching is None:
             self._attaching = self._end.attach()
-            # At once what is needed with a pipe and without: its answer says that the reader has left, or has the room.
+            # Sends an empty write now, which is needed in both cases: with a pipe it is answered when the reader has
+            # closed its end, without a pipe its answer contains the room.
             self._send(memoryview(b""))
         pipe = yield from self._end.attached(self._attaching)
         if pipe is None:
@@ -167,7 +169,7 @@ class Writing(Generic[Pending]):
         self._room.answered(size, answer)
 
     def close(self) -> Steps[Pending, None]:
-        """The stream is complete. Ends when the reader has every byte; again, it does nothing."""
+        """Completes the stream. Ends when the reader has every byte. A repeated call does nothing."""
         if self._is_over:
             return
         self._is_over = True
@@ -181,7 +183,7 @@ class Writing(Generic[Pending]):
         check_receipt(receipt)
 
     def abort(self, error: Optional[BaseException]) -> None:
-        """Ends the stream before it is complete; the reader gets the error. Where it is over, it does nothing."""
+        """Ends the stream before it is complete. The reader gets the error. Does nothing if the stream has ended."""
         if self._is_over:
             return
         self._is_over = True

@@ -1,4 +1,4 @@
-"""What both faces know of streams: the parts of the messages, and the calls about one end."""
+"""The part of streams that both interfaces share: the parts of the messages, and the calls about one end."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .pipes import Passed, Pipe, is_attached
 
 
 class Begun(Protocol):
-    """A call that was begun. Its face waits for it."""
+    """A call that was begun. Its interface waits for it."""
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the call has ended."""
 
     def when_done(self, then: Callable[[], None]) -> None:
-        """Has a function called when it has ended, on any thread; one that has ended calls it immediately."""
+        """Calls a function when the call ends, on any thread; immediately if it has ended."""
 
 
 Pending = TypeVar("Pending", bound=Begun)
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PipeWait(Generic[Pending]):
-    """Waits until a pipe has bytes, or room, or a call has ended, or the pipe is closed here."""
+    """A wait until a pipe has bytes (or room), a call has ended, or this process has closed the pipe."""
 
     pipe: Pipe
     call: Pending
@@ -40,27 +40,27 @@ class PipeWait(Generic[Pending]):
 
 
 Steps = Generator[Union[Pending, PipeWait[Pending], None], Any, T]
-"""What is done with an end, between the waiting: yields a call, and goes on with its result or its error. Or it yields
-a wait for a pipe, or None, where much has been done without waiting. A face waits for each."""
+"""A generator with the work between waits. It yields a call, and continues with its result or its error. It yields a
+`PipeWait` to wait for a pipe. It yields None after much work without a wait. The interface waits for each."""
 
 _REASON_BYTES = 600
-"""The longest reason of an end, as JSON: its message fits into what any daemon takes, which is 1 KiB or more."""
+"""The maximum length of a reason as JSON. Its message fits into the limit of any daemon, which is at least 1 KiB."""
 
 _NO_PIPE = frozenset((STREAM_INVALID, BUSY, TASK_NOT_FOUND, INTERNAL))
-"""How the daemon says that an end cannot become a pipe: its bytes go in messages."""
+"""The codes with which the daemon refuses a pipe for an end. Its bytes are then sent in messages."""
 
 
 def wants_pipe(task: str, options: dict[str, Any]) -> bool:
-    """Whether a call about a stream asks for the end of a pipe: its result is a `Passed`."""
+    """Whether a call about a stream requests the end of a pipe. Its result is then a `Passed`."""
     return task == wire.STREAM_ATTACH or options.get(wire.ATTACH) is True
 
 
 Begin = Callable[[str, dict[str, Any], Optional[ProvidedCall]], Pending]
-"""Begins a call of a daemon's task: the task, its options, and the call that this end works on and does it for."""
+"""Begins a call of a daemon's task, with the task, its options, and the incoming call for which it is made."""
 
 
 class End(Generic[Pending]):
-    """One end of a stream, and the calls of the daemon's tasks about it."""
+    """One end of a stream, and the calls to the daemon about it."""
 
     def __init__(
             self, begin: Begin[Pending], name: str, side: Literal["write", "read"],
@@ -68,7 +68,7 @@ class End(Generic[Pending]):
         self.name = name
         self._side = side
         self._begin = begin
-        # The end is taken for this call, with its first use.
+        # The first use of the end takes it for this call.
         self._call = call
 
     def _begin_call(self, task: str, **more: Any) -> Pending:
@@ -76,11 +76,11 @@ class End(Generic[Pending]):
         return self._begin(task, {wire.STREAM: self.name, **more}, call)
 
     def attach(self) -> Pending:
-        """Asks for the end of a pipe. Where the daemon refuses, the next use takes the end."""
+        """Requests the end of a pipe. If the daemon refuses, the next use takes the end."""
         return self._begin(wire.STREAM_ATTACH, {wire.STREAM: self.name, wire.SIDE: self._side}, self._call)
 
     def attached(self, attaching: Pending) -> Steps[Pending, Optional[Pipe]]:
-        """Waits for the end of the pipe. None: the bytes go in messages."""
+        """Waits for the end of the pipe. Returns None if the bytes must be sent in messages."""
         try:
             passed: Passed = yield attaching
         except BridgeError as error:
@@ -90,7 +90,8 @@ class End(Generic[Pending]):
         return self.passed(passed.pipe)
 
     def passed(self, pipe: Optional[Pipe]) -> Pipe:
-        """The pipe that the daemon has passed. None: it did not come, and the stream is of no use."""
+        """Returns the pipe that the daemon has passed. If it is None, ends the stream, which cannot be used, and
+        raises."""
         if pipe is None:
             failure = BridgeError(STREAM_CLOSED, "the system passed no descriptor for the stream")
             self.leave(failure)
@@ -98,7 +99,7 @@ class End(Generic[Pending]):
         return pipe
 
     def with_pipe(self, pipe: Optional[Pipe], begin: Callable[[], Pending]) -> tuple[Pipe, Pending]:
-        """The pipe with which the stream was made, and the call that ends with the stream, which begins now."""
+        """Begins the call that ends with the stream. Returns the pipe with which the stream was made, and that call."""
         pipe = self.passed(pipe)
         try:
             return pipe, begin()
@@ -107,33 +108,33 @@ class End(Generic[Pending]):
             try:
                 self.leave(error)
             except BridgeError:
-                pass  # it cannot be sent either; the stream ends with the session
+                pass  # this cannot be sent either; the stream ends with the session
             raise
 
     def read(self) -> Pending:
-        """Asks for the next bytes; of a pipe, for the end of the stream."""
+        """Requests the next bytes; with a pipe, the end of the stream."""
         return self._begin_call(wire.STREAM_READ)
 
     def write(self, data: memoryview) -> Pending:
-        """Sends bytes; none, of a pipe, to learn that the reader has left."""
+        """Sends bytes. With a pipe, sends no bytes: the answer reports that the reader has closed its end."""
         return self._begin_call(wire.STREAM_WRITE, **{wire.BASE64: base64.b64encode(data)})
 
     def complete(self, count: int) -> Pending:
-        """The writer has written so many bytes, and that was all; or so many came through the reader's pipe."""
+        """Reports the total number of bytes: those that the writer wrote, or those that the reader's pipe received."""
         return self._begin_call(wire.STREAM_CLOSE, **{wire.SIDE: self._side, wire.BYTES: count})
 
     def leave(self, error: Optional[BaseException] = None) -> Pending:
-        """Ends the stream before it is complete; the other side gets the reason, where there is one."""
+        """Ends the stream before it is complete. The other side gets the reason, if there is one."""
         return self._begin_call(wire.STREAM_CLOSE, **{wire.SIDE: self._side}, **_reason(error))
 
 
 def making(
     side: Literal["write", "read"], type: Optional[str] = None, total_bytes: Optional[int] = None, *, attach: bool,
 ) -> dict[str, Any]:
-    """The options of a call that makes a stream.
+    """Returns the options of a call that makes a stream.
 
     Args:
-        attach: this end is to be a pipe, where the daemon can pass one.
+        attach: whether to request a pipe for this end, if the daemon can pass one.
     """
     options: dict[str, Any] = {wire.SIDE: side}
     if attach:
@@ -150,9 +151,9 @@ class MadeStream:
     """A stream that the daemon has made.
 
     Attributes:
-        room: how many bytes may be unanswered.
-        is_attached: its end is a pipe.
-        pipe: that; None: the system could not pass it.
+        room: the number of bytes that may be unanswered.
+        is_attached: whether the end is a pipe.
+        pipe: the pipe; None if there is none, or if the system could not pass it.
     """
 
     name: str
@@ -162,13 +163,13 @@ class MadeStream:
 
 
 def made_stream(answer: Union[dict[str, Any], Passed]) -> MadeStream:
-    """What the answer to `bridge.stream.new` says."""
+    """Reads the answer to `bridge.stream.new`."""
     result, pipe = (answer.result, answer.pipe) if isinstance(answer, Passed) else (answer, None)
     return MadeStream(result[wire.STREAM], result[wire.ROOM], is_attached(result), pipe)
 
 
 def options_text(options: dict[str, Any]) -> bytes:
-    """The JSON of the options of a call about a stream; bytes in base 64, in which nothing is escaped, as they are."""
+    """Returns the JSON of the options of a call about a stream. Inserts base64 text directly: it needs no escapes."""
     if (data := options.get(wire.BASE64)) is None:
         return encode(options)
     rest = encode({name: value for name, value in options.items() if name != wire.BASE64})
@@ -176,13 +177,13 @@ def options_text(options: dict[str, Any]) -> bytes:
 
 
 def chunk(answer: dict[str, Any], count: int) -> Optional[bytes]:
-    """The bytes of an answer to a read; None: the stream is complete.
+    """Returns the bytes in the answer to a read; None if the stream is complete.
 
     Args:
-        count: how many bytes have come before.
+        count: the number of bytes that arrived before.
 
     Raises:
-        BridgeError: `stream.invalid`, where other bytes than the writer's have come.
+        BridgeError: `stream.invalid` if that number differs from the writer's number.
     """
     if answer.get(wire.END) is not True:
         return base64.b64decode(answer[wire.BASE64])
@@ -201,7 +202,7 @@ def _reason(error: Optional[BaseException]) -> dict[str, Any]:
 
 
 def _short(text: str) -> str:
-    """The text, or its beginning and "…" where its JSON is longer than a reason may be."""
+    """Returns the text, or its beginning and "…" if its JSON is too long for a reason."""
     short = text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     count = len(text)
     while (length := len(encode(short))) > _REASON_BYTES:
@@ -211,7 +212,7 @@ def _short(text: str) -> str:
 
 
 def check_receipt(receipt: dict[str, Any]) -> None:
-    """Raises the error of a stream that its reader does not have whole."""
+    """Raises an error if the reader has not received the complete stream."""
     if receipt["complete"] is True:
         return
     error = receipt.get(wire.ERROR)

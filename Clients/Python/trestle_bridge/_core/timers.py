@@ -1,4 +1,4 @@
-"""Points in time at which something is to be done, by the caller that asks for those that are due."""
+"""Timers. Their owner runs those that are due."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from itertools import count
 from typing import Callable, Optional
 
 Clock = Callable[[], float]
-"""Seconds that only grow, from anywhere; `time.monotonic`."""
+"""Returns the time of a monotonic clock in seconds, such as `time.monotonic`."""
 
 
 class Timer:
-    """Something that is to be done once."""
+    """An action that runs once."""
 
     __slots__ = ("action", "_timers")
 
@@ -20,14 +20,14 @@ class Timer:
         self.action: Optional[Callable[[], None]] = action
 
     def cancel(self) -> None:
-        """Does nothing where it was done, or cancelled, already."""
+        """Cancels the timer. Does nothing if it has run or was already cancelled."""
         if self.action is not None:
             self.action = None
             self._timers.note_cancelled()
 
 
 class Timers:
-    """A heap of timers. Cancelled ones stay until their time, or until they are the greater part."""
+    """A heap of timers. Cancelled timers stay until their time, or until they are more than half of the heap."""
 
     _FEW = 64
 
@@ -38,13 +38,13 @@ class Timers:
         self._cancelled = 0
 
     def after(self, seconds: float, action: Callable[[], None]) -> Timer:
-        """Has `action` done so many seconds from now."""
+        """Runs `action` after `seconds` seconds."""
         timer = Timer(self, action)
         heapq.heappush(self._heap, (self.clock() + seconds, next(self._numbers), timer))
         return timer
 
     def note_cancelled(self) -> None:
-        """A timer in the heap is no longer of use."""
+        """Records that a timer in the heap was cancelled."""
         self._cancelled += 1
         if self._cancelled > self._FEW and self._cancelled * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[2].action is not None]
@@ -53,14 +53,14 @@ class Timers:
 
     @property
     def next_at(self) -> Optional[float]:
-        """When the next one is due, by the clock."""
+        """The time of the next timer, by the clock; None if there is none."""
         while self._heap and self._heap[0][2].action is None:
             heapq.heappop(self._heap)
             self._cancelled = max(0, self._cancelled - 1)
         return self._heap[0][0] if self._heap else None
 
     def run_due(self) -> None:
-        """Does what is due."""
+        """Runs the actions that are due."""
         now = self.clock()
         while (at := self.next_at) is not None and at <= now:
             timer = heapq.heappop(self._heap)[2]

@@ -1,4 +1,4 @@
-"""Calls that wait for a connection, or for a daemon that stops: only so many, and only so long together."""
+"""Calls that wait for a connection, or while a daemon stops, with bounds on their number and on their total size."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from .settings import Limits
 from .timers import Timer, Timers
 
 _FULL_PAUSE = 1.0
-"""`retryAfter`, in seconds, when too many wait: about as long as the first attempts to connect take."""
+"""The `retry_after` in seconds if too many calls wait: about the time of the first attempts to connect."""
 
 _HOLDING = 1.0
-"""Seconds after which calls that a stopping daemon has refused are tried again over a connection that is still
-there: a daemon that hands its sessions on to the next one keeps them, and says nothing when it goes on."""
+"""The number of seconds before calls that a stopping daemon refused are sent again over the same connection. A daemon
+that passes its sessions to the next one keeps the connection and does not report when calls resume."""
 
 
 class Sized(Protocol):
-    """What waits."""
+    """A waiting call."""
 
     @property
     def size_bytes(self) -> int:
-        """About how long its message is."""
+        """The approximate length of the message."""
 
 
 S = TypeVar("S", bound=Sized)
 
 
 class WaitingCalls(dict[S, None]):
-    """Those that wait, in their order. A dict for that, and for taking out of the middle."""
+    """The waiting calls, in order. A dict keeps the order and removes any call in constant time."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__()
@@ -41,23 +41,23 @@ class WaitingCalls(dict[S, None]):
         return len(self) < limits.max_waiting_calls and self._bytes + call.size_bytes <= limits.max_waiting_bytes
 
     def busy(self) -> BridgeError:
-        """What a call ends with for which there is no room."""
-        text = f"{len(self)} calls with {self._bytes} bytes wait for a connection to the daemon, as many as may"
+        """Returns the error of a call for which there is no room."""
+        text = f"{len(self)} calls with {self._bytes} bytes wait for a connection to the daemon, the maximum"
         return BridgeError(BUSY, text, started_data(False), transient=True, retry_after=_FULL_PAUSE)
 
     def append(self, call: S) -> None:
-        """One more waits."""
+        """Adds a call."""
         self[call] = None
         self._bytes += call.size_bytes
 
     def remove(self, call: S) -> None:
-        """It no longer waits, if it did."""
+        """Removes a call if it waits."""
         if call in self:
             del self[call]
             self._bytes -= call.size_bytes
 
     def take_all(self) -> list[S]:
-        """There is a connection."""
+        """Removes and returns all calls. Called when there is a connection."""
         calls = list(self)
         self.clear()
         self._bytes = 0
@@ -65,7 +65,7 @@ class WaitingCalls(dict[S, None]):
 
 
 class Holding:
-    """Whether the daemon begins no calls at the moment. `resume` is called when they are to be tried again."""
+    """The hold on calls while the daemon begins none. `resume` is called when they must be sent again."""
 
     def __init__(self, timers: Timers, resume: Callable[[], None]) -> None:
         self._timers = timers
@@ -78,12 +78,12 @@ class Holding:
         return self._timer is not None
 
     def start(self) -> None:
-        """The daemon no longer begins calls."""
+        """Begins to hold calls."""
         if self._timer is None:
             self._timer = self._timers.after(_HOLDING, self._end)
 
     def stop(self) -> None:
-        """Its connection is gone."""
+        """Ends the hold without `resume`, because the connection has ended."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

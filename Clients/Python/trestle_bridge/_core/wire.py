@@ -1,7 +1,6 @@
-"""Names that go over the wire, and that the protocol may change: each stands here, and nowhere else.
+"""Names in the protocol that may change. Each is defined only here.
 
-The fields of messages are in `messages`, the codes of errors in `errors`, what concerns plugins in
-`_plugin/wire.py`.
+The members of messages are in `messages`, the error codes in `errors`, and the names for plugins in `_plugin/wire.py`.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ STREAM_READ = "bridge.stream.read"
 STREAM_ATTACH = "bridge.stream.attach"
 STREAM_CLOSE = "bridge.stream.close"
 
-# Events of the daemon that this library acts on.
+# Events of the daemon that this library handles.
 EVENTS_DROPPED = "bridge.events_dropped"
 DAEMON_DRAINING = "daemon.draining"
 SESSION_LOST = "session.lost"
 WEB_CLOSE = "web.close"
 
-# Fields of messages.
+# Members of messages.
 TIMEOUT = "timeout"
 RETAINED = "retained"
-"""Of an event: its publisher retains it, and the daemon sends it to later subscribers."""
+"""In an event: whether the daemon stores it and sends it to later subscribers."""
 TRUSTED = "trusted"
 
 # Members of options and results.
@@ -49,7 +48,7 @@ END = "end"
 ERROR = "error"
 
 STREAM_FORMAT = "trestle-stream"
-"""In a schema: the string is the name of a stream."""
+"""In a schema: the format of a string that is the name of a stream."""
 
 NO_TIMEOUT_MS = 366 * 24 * 3600 * 1000
-"""The `timeout` of a call that has none: the longest that the daemon knows."""
+"""The `timeout` in a message that means no timeout: the longest that the daemon accepts."""

@@ -1,4 +1,4 @@
-"""The calls of a plugin's tasks, for functions that are `async`."""
+"""The calls of a plugin's tasks, for `async` functions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .streams import AsyncPluginStreams
 
 
 class PluginCall(CallOfPlugin):
-    """A call of a plugin's task whose function is `async`. The function is cancelled as its asyncio task."""
+    """A call of a plugin's task whose function is `async`. If the call is cancelled, the function's asyncio task is
+    cancelled."""
 
-    # What programs import it from.
+    # The module from which programs import it.
     __module__ = "trestle_bridge.aio"
 
     @property
@@ -29,17 +30,17 @@ class PluginCall(CallOfPlugin):
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
         result_schema: Optional[Schema] = None,
     ) -> Any:
-        """Calls a task on behalf of this call, and waits for its result: the task gets this call's caller, and when
-        this call ends, that one is cancelled. Cancelled itself, it cancels the call.
+        """Calls a task on behalf of this call, and waits for its result. The task gets this call's caller. When this
+        call ends, the new call is cancelled. If the waiting asyncio task is cancelled, the new call is cancelled.
 
         Args:
-            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
-            timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
-            session: only a task that this session registered.
-            result_schema: where it has the format `trestle-stream`, an `aio.ByteReader` stands in the result.
+            options: any JSON, with a `Stream` where the task expects one. If omitted, the task gets `{}`.
+            timeout: seconds, or `math.inf` for no timeout; None for the default of the task or of the daemon.
+            session: the session that must execute the call: only a task that it registered is called.
+            result_schema: where it has the format `trestle-stream`, the result contains an `aio.ByteReader`.
 
         Raises:
-            BridgeError: how the call ended.
+            BridgeError: the error of the call.
             ValueError: the timeout is not valid.
         """
         future, streams = await begin_async(
@@ -48,23 +49,23 @@ class PluginCall(CallOfPlugin):
             return with_result_readers(await asyncio.wrap_future(future), result_schema, self.read_stream)
 
     async def make_stream(self, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> ByteWriter:
-        """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the
-        stream's name. It ends where the call fails.
+        """Makes a stream for this call, which the caller of this call reads. Return the stream's name in the result.
+        The caller can read the stream also after the result was sent. If the call fails, the stream ends.
 
         Args:
             type: a media type, for the reader.
-            total_bytes: how many bytes there will be, for the reader.
+            total_bytes: the total number of bytes, for the reader.
 
         Raises:
-            BridgeError: `quota.exceeded` or `busy`: the caller has too many.
+            BridgeError: `quota.exceeded` or `busy` if the caller has too many streams.
         """
         return await self._streams.make_stream(type=type, total_bytes=total_bytes, call=self)
 
     async def send_stream(
         self, source: AnySource, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
     ) -> str:
-        """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes, asynchronously or
-        not. Goes on when the function has returned.
+        """Makes a stream for this call and writes the whole source to it: bytes, a binary file, or an iterable of
+        bytes, asynchronous or not. Continues after the function has returned.
 
         Returns:
             The stream's name.
@@ -72,9 +73,9 @@ class PluginCall(CallOfPlugin):
         return await self._streams.send_stream(source, type=type, total_bytes=total_bytes, call=self)
 
     def read_stream(self, name: str) -> ByteReader:
-        """Reads a stream of this call's options."""
+        """Returns the reader's end of a stream in this call's options."""
         return self._streams.read_stream(name, call=self)
 
     def write_stream(self, name: str) -> ByteWriter:
-        """Writes to a stream of this call's options, which its reader has made."""
+        """Returns the writer's end of a stream in this call's options, which its reader made."""
         return self._streams.write_stream(name, call=self)

@@ -1,4 +1,4 @@
-"""The calls of a plugin's tasks: what functions get beside the options."""
+"""The calls of a plugin's tasks, which functions get together with the options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .streams import PluginStreams
 
 
 class CallOfPlugin(ProvidedCall):
-    """What `PluginCall` and `aio.PluginCall` have in common."""
+    """The common base of `PluginCall` and `aio.PluginCall`."""
 
     def __init__(
         self, message: dict[str, Any], callback_id: Optional[MessageID], report: Callable[[Any, bytes], bool],
@@ -34,7 +34,7 @@ class CallOfPlugin(ProvidedCall):
 
     @property
     def log(self) -> PluginLog:
-        """The daemon's log, whose lines show this call."""
+        """The daemon's log. Its lines show this call."""
         return PluginLog(lambda level, message: self._connection.write_log(level, message, self._id))
 
     def _start(
@@ -44,7 +44,7 @@ class CallOfPlugin(ProvidedCall):
 
 
 class PluginCall(CallOfPlugin, IncomingCall):
-    """A call of a plugin's task whose function has a thread of its own."""
+    """A call of a plugin's task whose function has its own thread."""
 
     @property
     def _streams(self) -> PluginStreams:
@@ -54,17 +54,17 @@ class PluginCall(CallOfPlugin, IncomingCall):
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
         result_schema: Optional[Schema] = None,
     ) -> Any:
-        """Calls a task on behalf of this call, and waits for its result: the task gets this call's caller, and when
-        this call ends, that one is cancelled.
+        """Calls a task on behalf of this call, and waits for its result. The task gets this call's caller. When this
+        call ends, the new call is cancelled.
 
         Args:
-            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
-            timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
-            session: only a task that this session registered.
-            result_schema: where it has the format `trestle-stream`, a `ByteReader` stands in the result.
+            options: any JSON, with a `Stream` where the task expects one. If omitted, the task gets `{}`.
+            timeout: seconds, or `math.inf` for no timeout; None for the default of the task or of the daemon.
+            session: the session that must execute the call: only a task that it registered is called.
+            result_schema: where it has the format `trestle-stream`, the result contains a `ByteReader`.
 
         Raises:
-            BridgeError: how the call ended.
+            BridgeError: the error of the call.
             ValueError: the timeout is not valid.
         """
         future, streams = begin(
@@ -75,27 +75,27 @@ class PluginCall(CallOfPlugin, IncomingCall):
     def submit(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
     ) -> Future[Any]:
-        """Begins such a call and does not wait for its end: several may run in parallel. Cancelling the future cancels
-        the         call."""
+        """Begins a call like `call`, without waiting for its end. Several calls may run in parallel. Cancelling the
+        future cancels the call."""
         return end_where_it_fails(*begin(
             self._streams, self, options, timeout, lambda text, left: self._start(task, text, left, session)))
 
     def make_stream(self, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> ByteWriter:
-        """Makes a stream for this call: its caller reads it, also after the result was sent, which carries the
-        stream's name. It ends where the call fails.
+        """Makes a stream for this call, which the caller of this call reads. Return the stream's name in the result.
+        The caller can read the stream also after the result was sent. If the call fails, the stream ends.
 
         Args:
             type: a media type, for the reader.
-            total_bytes: how many bytes there will be, for the reader.
+            total_bytes: the total number of bytes, for the reader.
 
         Raises:
-            BridgeError: `quota.exceeded` or `busy`: the caller has too many.
+            BridgeError: `quota.exceeded` or `busy` if the caller has too many streams.
         """
         return self._streams.make_stream(type=type, total_bytes=total_bytes, call=self)
 
     def send_stream(self, source: Source, *, type: Optional[str] = None, total_bytes: Optional[int] = None) -> str:
-        """The same, and writes all of a source to it: bytes, a binary file, or what yields bytes. Goes on when the
-        function has returned.
+        """Makes a stream for this call and writes the whole source to it: bytes, a binary file, or an iterable of
+        bytes. Continues after the function has returned.
 
         Returns:
             The stream's name.
@@ -103,9 +103,9 @@ class PluginCall(CallOfPlugin, IncomingCall):
         return self._streams.send_stream(source, type=type, total_bytes=total_bytes, call=self)
 
     def read_stream(self, name: str) -> ByteReader:
-        """Reads a stream of this call's options."""
+        """Returns the reader's end of a stream in this call's options."""
         return self._streams.read_stream(name, call=self)
 
     def write_stream(self, name: str) -> ByteWriter:
-        """Writes to a stream of this call's options, which its reader has made."""
+        """Returns the writer's end of a stream in this call's options, which its reader made."""
         return self._streams.write_stream(name, call=self)

@@ -1,4 +1,4 @@
-"""A plugin process's end of the socket that the daemon gave it."""
+"""The connection of a plugin process, over the socket that the daemon gave it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _decode = decoder()
 
 
 class Connection:
-    """Reads and writes on the thread that calls `serve`, the I/O thread. Other threads write too, as far as that does
-    not wait, and leave the rest to it."""
+    """Reads and writes on the thread that calls `serve`, the I/O thread. Other threads also write, as much as is
+    possible without waiting. The I/O thread writes the rest."""
 
     def __init__(self, connected: socket.socket, declarations: Declarations, limits: Limits) -> None:
         connected.setblocking(False)
@@ -42,7 +42,7 @@ class Connection:
         self._limits = limits
         self._on_session = declarations.on_session
         self._sessions: Optional[queue.SimpleQueue[Any]] = None
-        # Its holder may call what takes it again: an answer on the I/O thread, a future that ends.
+        # Reentrant: with the lock held, an answer on the I/O thread or the end of a future may acquire it again.
         self._lock = threading.RLock()
         self._wake_out, self._wake_in = socket.socketpair()
         self._wake_in.setblocking(False)
@@ -53,7 +53,7 @@ class Connection:
         self._own = OwnCalls(self._send, self._forget)
         self._runner = FunctionRunner(
             self._answer, self._report, limits.max_running_calls, lambda: self._own.count)
-        # The runner counts, since a ping is not one of these calls.
+        # The runner counts the calls, because pings must not be counted.
         uncounted = replace(limits, max_running_calls=sys.maxsize)
         self._provided = ProvidedTasks(
             self._output, self._runner, uncounted, make_call=self._make_call, provider="plugin")
@@ -69,7 +69,7 @@ class Connection:
     # The I/O thread
 
     def serve(self) -> bool:
-        """Works until the daemon has it stop, which is True, or goes away."""
+        """Runs until the daemon stops the plugin or disconnects. Returns whether the daemon stopped it."""
         self._io_thread = threading.get_ident()
         lines = LineSplitter(self._limits.max_line_bytes)
         try:
@@ -98,7 +98,7 @@ class Connection:
             return self._has_stopped and (self._write_failed or self._output.queued_bytes == 0)
 
     def _wait(self) -> bool:
-        """Sleeps until there is something to do; whether there is something to read."""
+        """Waits until there is work. Returns whether the socket is readable."""
         with self._lock:
             wants_write = self._output.queued_bytes > 0 and not self._write_failed
         poll = select.poll()
@@ -125,22 +125,22 @@ class Connection:
             try:
                 messages.dispatch(_decode(line), self)
             except ValueError as error:
-                self.on_nonsense(f"it is no JSON: {error}")
+                self.on_nonsense(f"it is not valid JSON: {error}")
             self._flush()
 
-    # What `dispatch` finds. Under the lock.
+    # The receiver for `dispatch`. Under the lock.
 
     def on_call(self, message: dict[str, Any]) -> None:
-        """The daemon calls a task."""
+        """Handles a call from the daemon."""
         if not self._provided.receive(message):
             self.on_nonsense("a call whose id is in use, or is none")
 
     def on_cancel(self, callback_id: Any) -> None:
-        """No one waits for a call any longer."""
+        """Handles the cancel of a call."""
         self._provided.cancel(callback_id)
 
     def on_event(self, name: str, data: Any, retained: bool) -> None:
-        """Something happened to a session."""
+        """Passes a change of a session to the plugin's function."""
         if name != wire.SESSION or self._on_session is None:
             return
         if self._sessions is None:
@@ -149,24 +149,24 @@ class Connection:
         self._sessions.put(data)
 
     def on_progress(self, message: dict[str, Any]) -> None:
-        """Calls of a plugin's own do not ask for it."""
+        """Does nothing: the plugin's own calls do not request progress."""
 
     def on_callback(self, message: dict[str, Any]) -> None:
-        """The end of a call that this end made, or what the daemon did not like."""
+        """Handles the end of a call of this plugin, or an error about an invalid message."""
         if message["callbackId"] is None:
             self.on_nonsense(f"an error about something that the plugin sent: {message.get('error')}")
         else:
             self._own.answered(message)
 
     def on_nonsense(self, why: str) -> None:
-        """What is no message, or of no use: a fault of the daemon."""
+        """Logs an invalid or useless message from the daemon."""
         print(f"from the daemon came {why}", file=sys.stderr)
 
     # Any thread
 
     @property
     def message_bytes(self) -> int:
-        """The longest message that the daemon takes."""
+        """The maximum length of a message to the daemon."""
         return self._own.message_bytes
 
     def start_call(
@@ -174,23 +174,23 @@ class Connection:
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
         wants_pipe: bool = False,
     ) -> Future[Any]:
-        """As `OwnCalls.start`."""
+        """Makes a call; see `OwnCalls.start`."""
         with self._lock:
             future = self._own.start(
                 task, options, timeout=timeout, session=session, caller=caller, wants_pipe=wants_pipe)
             self._flush()
-        # What it calls may be a task of this plugin.
+        # The called task may be a task of this plugin.
         self._runner.begin_waiting()
         return future
 
     def send_one_way(self, task: str, options: Optional[bytes], session: Optional[int] = None) -> None:
-        """Makes a call that is not answered.
+        """Makes a call without an answer.
 
         Args:
-            options: their JSON; None: there are none.
+            options: the JSON of the options; None if there are none.
 
         Raises:
-            BridgeError: nothing was sent: it is too long, or too much waits to be read.
+            BridgeError: nothing was sent, because the message is too long or too many bytes wait for the daemon.
         """
         line = messages.call(encode(task), options, session=session)
         check_size(line, f"the call of {task}", self._own.message_bytes)
@@ -202,7 +202,7 @@ class Connection:
             self._flush()
 
     def write_log(self, level: Level, message: str, call_id: Optional[messages.MessageID] = None) -> None:
-        """Writes a line of the log, or drops it where that is not possible now."""
+        """Writes a line to the log. Drops it if it cannot be sent now."""
         options: dict[str, Any] = {"level": level, "message": message}
         if call_id is not None:
             options["call"] = call_id
@@ -248,7 +248,7 @@ class Connection:
         self._output.append(line)
 
     def _flush(self) -> None:
-        """Under the lock: writes what can be written now."""
+        """Under the lock: writes as much as is possible now."""
         if self._write_failed:
             return self._output.clear()
         try:
@@ -257,21 +257,21 @@ class Connection:
         except (BlockingIOError, InterruptedError):
             self._wake()
         except OSError:
-            # The daemon is gone; what it said before is still to be read, then its end is.
+            # The daemon has disconnected. Its last messages can still be read, followed by the end of the input.
             self._write_failed = True
 
     def _wake(self) -> None:
-        """Has the I/O thread look again, unless it is the one that runs."""
+        """Wakes up the I/O thread, unless this is the I/O thread."""
         if threading.get_ident() == self._io_thread:
             return
         try:
             self._wake_in.send(b"\0")
         except BlockingIOError:
-            pass  # it is awake, or will be
+            pass  # it is awake, or a wake-up is pending
 
 
 def _hand_on(sessions: queue.SimpleQueue[Any], hook: Callable[[Any], Any]) -> None:
-    """One thread, so that events keep their order."""
+    """Passes session events to the plugin's function, on one thread, so that they keep their order."""
     while True:
         data = sessions.get()
         try:

@@ -1,4 +1,4 @@
-"""What a plugin declares: its tasks, its events, and what it does when the daemon starts or stops it."""
+"""The declarations of a plugin: its tasks, its events, and its hooks."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from .calls import PluginCall
 from .interceptors import Tasks, deciding, names
 
 TaskFunction = Union[Callable[[Any, PluginCall], Any], Callable[[Any, aio_calls.PluginCall], Awaitable[Any]]]
-"""What does a task: takes the options and the call, and returns the result, any JSON with a `Stream` here and there, or
-raises."""
+"""The function of a task. It takes the options and the call, and returns the result, any JSON that may contain a
+`Stream` at any place, or raises."""
 
 THREADED_CONCURRENCY = 16
-"""Parallel calls of one task where its author does not say, since each takes a thread; the daemon has more wait."""
+"""The default number of parallel calls of a task that uses threads. Further calls wait in the daemon."""
 
 
 @dataclass(frozen=True)
 class Handler:
-    """A function that takes options and a call, and where it runs."""
+    """A function that takes options and a call, and the place where it runs."""
 
     function: Callable[[Any, Any], Any]
     on_io_thread: bool = False
-    """It answers immediately, whatever the tasks are doing; only functions of this package may do so."""
+    """Whether the function answers immediately on the I/O thread. Only for functions of this package."""
     result_of_none: Any = None
-    """What is answered where the function returns None: hooks have nothing to say but that they are done."""
+    """The answer if the function returns None. Hooks have no other result."""
     choose: Optional[Callable[[Any], Handler]] = None
-    """Chooses, by the options, the one that answers."""
+    """Selects the handler for a call by its options; None if this handler answers itself."""
 
     def resolved(self, options: Any) -> Handler:
-        """The one that answers to these options."""
+        """Returns the handler for these options."""
         return self if self.choose is None else self.choose(options)
 
     def result_of(self, value: Any) -> Any:
-        """The result, of what the function returned."""
+        """Returns the result for the value that the function returned."""
         return self.result_of_none if value is None else value
 
     @cached_property
@@ -49,11 +49,11 @@ class Handler:
 
 
 class Declarations:
-    """Everything that decorators said, by the time the plugin runs."""
+    """All declarations of the decorators. Complete when the plugin runs."""
 
     def __init__(self) -> None:
         self.handlers: dict[str, Handler] = {}
-        """By task, those of the daemon's own, such as `plugin.start`, among them."""
+        """The handlers by task, including the daemon's own tasks, such as `plugin.start`."""
         self.version: Optional[str] = None
         self.on_session: Optional[Callable[[Any], Any]] = None
         self._tasks: list[dict[str, Any]] = []
@@ -64,13 +64,13 @@ class Declarations:
         self._reloadable = False
 
     def add_task(self, name: str, function: TaskFunction, about: Mapping[str, Any], *, has_timeout: bool) -> None:
-        """A task. Of `about`, what is None is left out.
+        """Adds a task. Members of `about` that are None are omitted.
 
         Args:
-            has_timeout: False: its calls have none, unless they bring one.
+            has_timeout: whether a call without a timeout gets a default timeout.
 
         Raises:
-            ValueError: there is one of the name.
+            ValueError: the name is already used, or it is reserved for the daemon.
         """
         if name.startswith(wire.PREFIX):
             text = f"{name} cannot be a task of a plugin: names that begin with {wire.PREFIX} are the daemon's"
@@ -79,27 +79,27 @@ class Declarations:
         self._handle(name, Handler(reading))
         declared = {"name": name, **_present(about)}
         if not has_timeout:
-            # Absent is the daemon's own, null is none.
+            # An absent timeout means the daemon's default, null means no timeout.
             declared["timeout"] = None
         self._tasks.append(declared)
 
     def add_event(self, name: str, summary: str, is_public: bool) -> None:
-        """An event that the plugin publishes."""
+        """Adds an event that the plugin publishes."""
         self._events.append({"name": name, "summary": summary, **({wire.PUBLIC: True} if is_public else {})})
 
     def add_hook(self, task: str, function: Callable[[Any, Any], Any]) -> None:
-        """What is done when the daemon calls one of its tasks about plugins."""
+        """Adds a function for one of the tasks that the daemon calls about plugins."""
         self._handle(task, Handler(function, result_of_none={}))
 
     def set_configuration(self, schema: Optional[Schema], reloadable: bool) -> None:
-        """What its section of the daemon's configuration looks like."""
+        """Sets the schema of the plugin's configuration section."""
         self._configuration, self._reloadable = schema, reloadable
 
     def add_launch_worker(self, name: str, function: Callable[[Any, Any], Any], about: Mapping[str, Any]) -> None:
-        """What is done when the daemon itself starts.
+        """Adds a launch worker, which runs when the daemon starts.
 
         Raises:
-            ValueError: there is one of the name.
+            ValueError: there is already a launch worker with this name.
         """
         if name in self._launch:
             raise ValueError(f"there are two launch workers {name}")
@@ -107,10 +107,10 @@ class Declarations:
         self.handlers[wire.LAUNCH] = Handler(_nobody, choose=self._launch_worker)
 
     def add_interceptor(self, name: str, function: Any, tasks: Tasks, about: Mapping[str, Any]) -> None:
-        """A function that is asked about calls of these tasks.
+        """Adds a function that decides about calls of these tasks.
 
         Raises:
-            ValueError: there is one of the name.
+            ValueError: there is already an interceptor with this name.
         """
         if name in self._interceptors:
             raise ValueError(f"there are two interceptors {name}")
@@ -126,8 +126,8 @@ class Declarations:
         return found[2] if found else Handler(_nobody)
 
     def all_handlers(self) -> dict[str, Handler]:
-        """The handlers, complete. Where tasks of interceptors come from a function, the daemon gets them at the start,
-        and when there is another configuration."""
+        """Returns all handlers. If a function returns the tasks of an interceptor, the daemon gets them at the start,
+        and with each new configuration."""
         handlers = dict(self.handlers)
         if any(callable(tasks) for _, tasks, _ in self._interceptors.values()):
             for task in (wire.START, wire.RECONFIGURE):
@@ -160,7 +160,7 @@ class Declarations:
         self.handlers[task] = handler
 
     def hello(self) -> dict[str, Any]:
-        """The answer to `plugin.hello`."""
+        """Returns the answer to `plugin.hello`."""
         return _present({
             "protocol": {"name": wire.PROTOCOL, "version": wire.PROTOCOL_VERSION},
             "version": self.version, "tasks": self._tasks or None, "events": self._events or None,
@@ -171,14 +171,14 @@ class Declarations:
             wire.LAUNCH_WORKERS: [about for about, _ in self._launch.values()] or None,
             "configuration": self._configuration, wire.RELOADABLE: self._reloadable or None,
             wire.SESSIONS: self.on_session is not None or None,
-            # Tasks have threads of their own, so the one that reads is always free to answer.
+            # Tasks run on their own threads, so the I/O thread can always answer pings.
             wire.PINGS: wire.PINGS_ALWAYS,
         })
 
 
 def adapted(function: Callable[..., Any], arguments: Callable[[Any], Iterable[Any]]) -> Callable[[Any, Any], Any]:
-    """A hook of a program as one of the daemon's tasks: a function of options and a call, which calls the hook with
-    what `arguments` makes of the options."""
+    """Adapts a hook of the program to a task of the daemon. Returns a function of options and a call, which calls the
+    hook with the arguments that `arguments` makes from the options."""
     if inspect.iscoroutinefunction(function):
         async def run_async(options: Any, call: Any) -> Any:
             return await function(*arguments(options))

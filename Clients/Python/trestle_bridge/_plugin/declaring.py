@@ -1,4 +1,4 @@
-"""The decorators of a plugin: what it declares before it runs."""
+"""The decorators with which a plugin declares its functions before it runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .declarations import THREADED_CONCURRENCY, Declarations, TaskFunction, adap
 from .interceptors import Intercept, Tasks
 
 SessionChange = Literal["opened", "closed", "background", "foreground"]
-"""What happened to a session. Others may be added."""
+"""A change of a session. Further values may be added."""
 
 SaveSessions = Callable[[list[int]], Union[Mapping[int, Any], Awaitable[Mapping[int, Any]]]]
 RestoreSessions = Callable[[dict[int, Any]], Union[Iterable[int], None, Awaitable[Optional[Iterable[int]]]]]
@@ -30,11 +30,11 @@ Restore = TypeVar("Restore", bound=RestoreSessions)
 
 
 class PluginDeclarations:
-    """The decorators of `Plugin`. Each returns the function as it is, so that a test can call it.
+    """The decorators of `Plugin`. Each returns the function unchanged, so that a test can call it.
 
-    Functions may be `async`, unless it is said otherwise. One that is not has a thread, so several may run in parallel.
-    Declaring two functions for one thing raises ValueError, and a function that does not take the arguments that it
-    gets TypeError.
+    Functions may be `async`, unless stated otherwise. A function that is not `async` runs on its own thread, so several
+    may run in parallel. A second function for the same purpose raises ValueError. A function that does not accept the
+    arguments raises TypeError.
     """
 
     def __init__(self, version: Optional[str]) -> None:
@@ -48,28 +48,29 @@ class PluginDeclarations:
         max_option_bytes: Optional[int] = None,
         options: Optional[Schema] = None, result: Optional[Schema] = None, progress: Optional[Schema] = None,
     ) -> Callable[[Task], Task]:
-        """Declares a function to be a task. It takes the options and a `PluginCall`, of `trestle_bridge.aio` where it
-        is `async`. What it returns is the result; a `BridgeError` that it raises is the caller's error, any other
-        exception `internal`: its text reaches trusted callers alone, its traceback the log. A `Stream` in the result is
-        written for the caller.
+        """Declares a function as a task. The function takes the options and a `PluginCall`; an `async` function takes
+        the `PluginCall` of `trestle_bridge.aio`. Its return value is the result. A `BridgeError` that it raises is the
+        error for the caller. Any other exception becomes `internal`; its text is shown only to trusted callers, and its
+        traceback is logged. A `Stream` in the result is written for the caller.
 
-        Where the manifest lists tasks, these take precedence.
+        Tasks that the manifest lists take precedence.
 
         Args:
-            summary: one sentence for a person; None: the first line of the function's docstring.
+            summary: one sentence for a person; None for the first line of the function's docstring.
             permission: the permission that a caller needs.
-            public: whether members of the group `trestle` may call it without a rule.
-            option_permissions: the policy's verb for options whose values not every caller may use:
-                `{"namespace": "store"}`. The daemon checks before the call comes here.
-            timeout: seconds, the timeout of a call that has none; None: the daemon's own; `math.inf`: no timeout.
-            concurrency: the maximum of parallel calls, while more wait in the daemon; None: 16 of a function that
-                takes threads, any number of one that is `async`.
-            private: whether options and results are shown to no operator.
-            max_option_bytes: the maximum length of the options of a call, in bytes of JSON; None: as long as a message.
-                The daemon refuses longer ones.
-            options: a JSON Schema; the daemon refuses options that do not fit.
-            result: a JSON Schema, for readers.
-            progress: a JSON Schema, for readers.
+            public: whether members of the group `trestle` may call the task without a rule.
+            option_permissions: the policy's verb for each option whose values are restricted, such as
+                `{"namespace": "store"}`. The daemon checks them before it forwards the call.
+            timeout: the timeout of a call without its own, in seconds; None for the daemon's default, `math.inf` for no
+                timeout.
+            concurrency: the maximum number of parallel calls; further calls wait in the daemon. None for 16 if the
+                function uses threads, and for no limit if it is `async`.
+            private: whether options and results are hidden from operators.
+            max_option_bytes: the maximum length of the options, in bytes of JSON; None for the maximum length of a
+                message. The daemon refuses longer options.
+            options: the JSON Schema of the options. The daemon refuses options that do not match it.
+            result: the JSON Schema of the result, for readers.
+            progress: the JSON Schema of an intermediate result, for readers.
         """
         check_timeout(timeout)
 
@@ -93,18 +94,18 @@ class PluginDeclarations:
         self, name: str, *, tasks: Tasks, summary: Optional[str] = None,
         on_failure: Optional[Literal["refuse", "pass"]] = None,
     ) -> Callable[[Interceptor], Interceptor]:
-        """Declares a function to be asked about calls of tasks before these get them. It takes an `InterceptedCall`, of
-        `trestle_bridge.aio` where it is `async`, and returns a `Decision`; a `BridgeError` that it raises refuses the
-        call.
+        """Declares a function as an interceptor, which decides about calls before their tasks receive them. The
+        function takes an `InterceptedCall`, or that of `trestle_bridge.aio` if it is `async`. It returns a `Decision`.
+        A `BridgeError` that it raises refuses the call.
 
-        Where the manifest lists interceptors, these take precedence.
+        Interceptors that the manifest lists take precedence.
 
         Args:
-            tasks: names of tasks, or beginnings of names with a `*` behind them; or a function that returns them,
-                called when the plugin has started, and when it has taken another configuration.
-            summary: one sentence for operators; None: the first line of the function's docstring.
-            on_failure: what becomes of a call when this fails, by another exception or with its process: `refuse`, it
-                ends with the failure (also where None), or `pass`, it goes on without.
+            tasks: names of tasks, or beginnings of names followed by `*`. Or a function that returns them, which is
+                called after the plugin has started, and after each new configuration.
+            summary: one sentence for operators; None for the first line of the function's docstring.
+            on_failure: the effect on a call if the interceptor raises another exception or its process fails. `refuse`
+                (the default) ends the call with the failure; `pass` continues without this interceptor.
         """
 
         def declare(function: Interceptor) -> Interceptor:
@@ -120,7 +121,7 @@ class PluginDeclarations:
 
         Args:
             summary: one sentence for a person.
-            public: whether members of the group `trestle` get it without a rule.
+            public: whether members of the group `trestle` may receive it without a rule.
         """
         self._declared.add_event(name, summary, public)
 
@@ -128,14 +129,15 @@ class PluginDeclarations:
         self, schema: Optional[Schema] = None, *, reloadable: bool = False,
         check: Optional[Callable[[Any], None]] = None,
     ) -> Callable[[Configure], Configure]:
-        """Declares a function to get the plugin's section of the configuration, before the start.
+        """Declares a function that gets the plugin's section of the configuration, before the start.
 
         Args:
-            schema: a JSON Schema of the section.
+            schema: the JSON Schema of the section.
             reloadable: whether the function may get another section while the plugin runs.
-            check: gets a section before the function does, and where the daemon asks whether another one is valid. Its
-                only effect is to raise `BridgeError("configuration.invalid", …, {"path", "expected", "got"})`. It is
-                not `async`, and does not wait.
+            check: a function that validates a section before the configuration function gets it, and when the daemon
+                asks whether a new section is valid. Its only effect is to raise
+                `BridgeError("configuration.invalid", …, {"path", "expected", "got"})`. It must not be `async`, and must
+                not wait.
         """
         if check is not None:
             check_takes(check, 1, "one argument, the section")
@@ -160,12 +162,12 @@ class PluginDeclarations:
         return declare
 
     def on_stop(self, function: Hook) -> Hook:
-        """Declares what is done at the end, without arguments: no call follows."""
+        """Declares a function without arguments that runs when the plugin stops. No call follows."""
         return self._add_hook(wire.STOP, function)
 
     def on_clean(self, function: Hook) -> Hook:
-        """Declares what is done, without arguments, between two callers of a process of a pool: it drops the state of
-        the last one."""
+        """Declares a function without arguments that runs in a process of a pool between two callers. It must drop the
+        state of the last caller."""
         return self._add_hook(wire.CLEAN, function)
 
     def _add_hook(self, task: str, function: Hook) -> Hook:
@@ -174,8 +176,8 @@ class PluginDeclarations:
         return function
 
     def on_session(self, function: OnSession) -> OnSession:
-        """Declares a function to get a `SessionChange` and a `Caller` when something happens to a session. It runs on
-        one thread, in order, and is not `async`."""
+        """Declares a function that gets a `SessionChange` and a `Caller` for each change of a session. It is called on
+        one thread, in order, and must not be `async`."""
         check_takes(function, 2, "two arguments, the change and the session's caller")
         check_waits_not(function, "a function of sessions")
         if self._declared.on_session is not None:
@@ -184,18 +186,18 @@ class PluginDeclarations:
         return function
 
     def save_sessions(self, function: Save) -> Save:
-        """Declares a function that gets the numbers of sessions that go on in another daemon or another process of the
-        plugin, and returns what the plugin knows of them: any JSON by number. Sessions that it leaves out have no
-        state. No call is in flight, and `on_stop` follows. Where it raises, it is called again with fewer of them."""
+        """Declares a function that saves the state of sessions that continue in another daemon or in another process of
+        the plugin. It gets their numbers, and returns any JSON by number. Omitted sessions have no state. No call is in
+        flight, and `on_stop` follows. If the function raises, it is called again with fewer sessions."""
         check_takes(function, 1, "one argument, the sessions")
         save = adapted(function, lambda options: (list(options[wire.SAVED_SESSIONS]),))
         self._declared.add_hook(wire.SAVE_SESSIONS, _then(save, _saved))
         return function
 
     def restore_sessions(self, function: Restore) -> Restore:
-        """Declares a function that gets what `save_sessions` returned, perhaps in another version of the plugin, and
-        returns the numbers of those sessions that cannot go on; None: all can. Calls follow. It is called several
-        times, each time with some of the sessions."""
+        """Declares a function that restores sessions. It gets the states that `save_sessions` returned, perhaps in
+        another version of the plugin. It returns the numbers of the sessions that cannot continue; None if all can.
+        Calls follow. It may be called several times, each time with some of the sessions."""
         check_takes(function, 1, "one argument, the states")
         restore = adapted(function, lambda options: (_states(options),))
         self._declared.add_hook(wire.RESTORE_SESSIONS, _then(restore, lambda lost: {wire.LOST: list(lost or ())}))
@@ -203,10 +205,10 @@ class PluginDeclarations:
 
 
 def check_takes(function: Callable[..., Any], count: int, what: str) -> None:
-    """Refuses a function that does not take so many arguments by position.
+    """Checks that a function takes `count` positional arguments.
 
     Raises:
-        TypeError: it takes more arguments, or fewer.
+        TypeError: it does not.
     """
     try:
         inspect.signature(function).bind(*[None] * count)
@@ -214,14 +216,14 @@ def check_takes(function: Callable[..., Any], count: int, what: str) -> None:
         name = getattr(function, "__name__", "the function")
         raise TypeError(f"{name} must take {what}") from None
     except ValueError:
-        pass  # a function of C whose arguments are not known
+        pass  # a function in C whose arguments are unknown
 
 
 def check_waits_not(function: Callable[..., Any], what: str) -> None:
-    """Refuses a coroutine function where none can be awaited.
+    """Checks that a function is not a coroutine function, because it cannot be awaited.
 
     Raises:
-        TypeError: it is one.
+        TypeError: it is a coroutine function.
     """
     if inspect.iscoroutinefunction(function):
         raise TypeError(f"{what} cannot be async: write it without async")
@@ -240,7 +242,7 @@ def _saved(states: Mapping[int, Any]) -> Any:
 
 
 def _then(function: Callable[[Any, Any], Any], make: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-    """The function, with what `make` makes of its result."""
+    """Returns the function with `make` applied to its result."""
     if inspect.iscoroutinefunction(function):
         async def run_async(options: Any, call: Any) -> Any:
             return make(await function(options, call))

@@ -1,4 +1,4 @@
-"""Interceptors: functions that are asked about calls of tasks before these get them."""
+"""Interceptors: functions that decide about calls before their tasks receive them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from .calls import CallOfPlugin, PluginCall
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a call that an interceptor was asked about: `Decision.PASS`, or what a method returns. To refuse
-    the call, raise a `BridgeError`."""
+    """The decision of an interceptor about a call: `Decision.PASS`, or the return value of a method. To refuse the
+    call, raise a `BridgeError`."""
 
     PASS: ClassVar[Decision]
-    """The call goes on as it is: to the next interceptor, after the last one to its task."""
+    """Passes the call unchanged to the next interceptor, and after the last one to its task."""
 
     json: Any
 
     @staticmethod
     def rewrite(options: Any) -> Decision:
-        """The call goes on with other options. The task checks them as if its caller had sent them."""
+        """Continues the call with other options. They are checked as if the caller had sent them."""
         return Decision({"options": options})
 
     @staticmethod
     def redirect(task: str, options: Any = ABSENT) -> Decision:
-        """The call becomes one of another task, with its own options or with others. Its caller must be allowed to
-        call it."""
+        """Redirects the call to another task, with the same or other options. The caller must have permission to call
+        that task."""
         return Decision({"task": task} if options is ABSENT else {"task": task, "options": options})
 
     @staticmethod
     def answer(result: Any) -> Decision:
-        """The call ends with this result; its task does not get it."""
+        """Ends the call with this result. Its task does not receive the call."""
         return Decision({"result": result})
 
 
@@ -46,15 +46,15 @@ C = TypeVar("C", bound=CallOfPlugin)
 
 
 class Question(Generic[C]):
-    """What `InterceptedCall` and `aio.InterceptedCall` have in common.
+    """The common base of `InterceptedCall` and `aio.InterceptedCall`.
 
     Attributes:
-        task: the task that is called.
-        options: its options as they came, any JSON: they have not been checked yet.
-        session: the session whose task is meant, where the caller named one.
-        one_way: no one waits for the answer.
-        call: what is done through it is done on behalf of the caller: `report_progress` reaches the caller, and a task
-            that it calls is not shown to this interceptor.
+        task: the called task.
+        options: the options from the caller, any JSON. They have not been checked yet.
+        session: the session whose task must be called, if the caller named one; else None.
+        one_way: whether the caller receives no result and no error.
+        call: the call object for actions on behalf of the caller. Its `report_progress` reaches the caller. Calls that
+            it makes are not passed to this interceptor.
     """
 
     def __init__(self, question: Any, call: C) -> None:
@@ -66,64 +66,64 @@ class Question(Generic[C]):
 
     @property
     def caller(self) -> Caller:
-        """Who makes the call."""
+        """The caller."""
         return self.call.caller
 
     @property
     def deadline(self) -> Optional[float]:
-        """When the call ends by itself, by `time.monotonic()`; None: no such time is known."""
+        """The time at which the call ends by itself, by `time.monotonic()`; None if it is unknown."""
         return self.call.deadline
 
     @property
     def time_remaining(self) -> Optional[float]:
-        """Seconds until the deadline, as of now; None where there is none."""
+        """The number of seconds until the deadline; None if there is none."""
         return self.call.time_remaining
 
     @property
     def cancelled(self) -> bool:
-        """Whether the call has ended: no one waits for a decision."""
+        """Whether the call has ended, so that no decision is needed."""
         return self.call.cancelled
 
 
 class InterceptedCall(Question[PluginCall]):
-    """A call that an interceptor with a thread of its own is asked about."""
+    """An intercepted call, for an interceptor with its own thread."""
 
     def proceed(self) -> Any:
-        """Has the task do its work now, and waits for the result: for interceptors that keep it, or answer with
-        something else. Its progress is not handed on.
+        """Calls the task now and waits for its result. For interceptors that store the result or answer with another
+        one. Progress of the task is not forwarded.
 
         Raises:
-            BridgeError: what the task answered; raised on, it is what the caller gets.
+            BridgeError: the error of the task. If the interceptor does not catch it, the caller gets it.
         """
         return self.call.call(self.task, self.options, session=self.session)
 
 
 class AsyncInterceptedCall(Question[aio_calls.PluginCall]):
-    """A call that an interceptor that is `async` is asked about."""
+    """An intercepted call, for an `async` interceptor."""
 
-    # What programs import it from, and as what.
+    # The module from which programs import it, and its name there.
     __module__ = "trestle_bridge.aio"
     __qualname__ = "InterceptedCall"
 
     async def proceed(self) -> Any:
-        """Has the task do its work now, and waits for the result: for interceptors that keep it, or answer with
-        something else. Its progress is not handed on.
+        """Calls the task now and waits for its result. For interceptors that store the result or answer with another
+        one. Progress of the task is not forwarded.
 
         Raises:
-            BridgeError: what the task answered; raised on, it is what the caller gets.
+            BridgeError: the error of the task. If the interceptor does not catch it, the caller gets it.
         """
         return await self.call.call(self.task, self.options, session=self.session)
 
 
 Intercept = Union[Callable[[InterceptedCall], Decision], Callable[[AsyncInterceptedCall], Awaitable[Decision]]]
-"""What decides: takes the call, and returns a `Decision`, or raises."""
+"""The function of an interceptor. It takes the call and returns a `Decision`, or raises."""
 
 Tasks = Union[Sequence[str], Callable[[], Sequence[str]]]
-"""Names of tasks, or beginnings of names with a `*` behind them; or a function that returns them."""
+"""Names of tasks, or beginnings of names followed by `*`; or a function that returns them."""
 
 
 def deciding(function: Any) -> Callable[[Any, Any], Any]:
-    """The function as one of a plugin's own, from question to decision."""
+    """Adapts an interceptor to a handler, which takes the question and returns the decision as JSON."""
     if inspect.iscoroutinefunction(function):
         async def decide_async(question: Any, call: aio_calls.PluginCall) -> Any:
             try:
@@ -137,7 +137,7 @@ def deciding(function: Any) -> Callable[[Any, Any], Any]:
         try:
             return _decided(function(InterceptedCall(question, call)))
         except BridgeError as error:
-            # Sent as a decision, so that no code is taken for the plugin's own failure.
+            # Sent as a decision, so that the daemon does not treat it as a failure of the plugin.
             return {"error": error.to_json()}
 
     return decide
@@ -150,5 +150,5 @@ def _decided(decision: Any) -> Any:
 
 
 def names(tasks: Tasks) -> list[str]:
-    """The tasks as they are now."""
+    """Returns the current list of tasks."""
     return list(tasks() if callable(tasks) else tasks)

@@ -1,4 +1,4 @@
-"""How the daemon was launched, as a plugin sees it."""
+"""The daemon's launch options, as plugins get them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from . import wire
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """How the daemon was launched.
+    """The command line and the environment of the daemon.
 
     Attributes:
-        arguments: the daemon's command line, without its own name.
-        environment: the variables of its environment that the configuration hands to plugins.
+        arguments: the daemon's command line, without the program name.
+        environment: the daemon's environment variables that its configuration passes to plugins.
     """
 
     arguments: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class LaunchOptions:
 
     @staticmethod
     def from_json(json: Any) -> LaunchOptions:
-        """Reads the member of the start's options."""
+        """Reads the launch options from the options of `plugin.start`."""
         if not isinstance(json, dict):
             return LaunchOptions()
         arguments, environment = json.get(wire.LAUNCH_ARGUMENTS), json.get(wire.LAUNCH_ENVIRONMENT)

@@ -1,4 +1,4 @@
-"""The daemon's log, as a plugin writes to it."""
+"""The daemon's log, for plugins."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Callable, Literal, Protocol
 Level = Literal["error", "warning", "notice", "info", "debug"]
 
 _MAX_CHARACTERS = 16_384
-"""Of one line of the log; the daemon cuts what is longer than it takes."""
+"""The maximum number of characters in one line. The daemon truncates lines that are too long for it."""
 
 
 class PluginLog:
-    """The daemon's log: `Plugin.log`, or that of a call, whose lines show the call. Any thread, at any time; before the
-    plugin runs, lines go to standard error. A line that the daemon is too slow to read is lost."""
+    """The daemon's log: `Plugin.log`, or the log of a call, whose lines show the call. Any thread, at any time. Before
+    the plugin runs, lines are written to standard error. If the daemon reads too slowly, lines are dropped."""
 
     def __init__(self, write: Callable[[Level, str], None]) -> None:
         self._write = write
 
     def error(self, message: str) -> None:
-        """Something failed that needs an operator."""
+        """Logs a failure that needs an operator."""
         self.write("error", message)
 
     def warning(self, message: str) -> None:
-        """Something is wrong, and the plugin goes on."""
+        """Logs a problem after which the plugin continues."""
         self.write("warning", message)
 
     def notice(self, message: str) -> None:
-        """Something normal that operators want to see."""
+        """Logs a normal event that is relevant to operators."""
         self.write("notice", message)
 
     def info(self, message: str) -> None:
-        """Something normal."""
+        """Logs a normal event."""
         self.write("info", message)
 
     def debug(self, message: str) -> None:
-        """A detail for developers."""
+        """Logs a detail for developers."""
         self.write("debug", message)
 
     def write(self, level: Level, message: str) -> None:
-        """Writes a line of a level that is computed."""
+        """Writes a line of the given level."""
         text = message.encode("utf-8", "backslashreplace").decode("utf-8")
         self._write(level, text[:_MAX_CHARACTERS])
 
@@ -49,7 +49,7 @@ class HasLog(Protocol):
 
     @property
     def log(self) -> PluginLog:
-        """Its log."""
+        """The log of the plugin or call."""
 
 
 class PluginLogHandler(logging.Handler):
@@ -57,8 +57,8 @@ class PluginLogHandler(logging.Handler):
 
         logging.getLogger().addHandler(PluginLogHandler(plugin))
 
-    A record shows its call where it has one: `logger.info("…", extra={"call": call})`. CRITICAL is `error`, levels
-    between INFO and WARNING are `notice`.
+    A record shows a call if it has one: `logger.info("…", extra={"call": call})`. CRITICAL becomes `error`. Levels
+    between INFO and WARNING become `notice`.
     """
 
     def __init__(self, plugin: HasLog, level: int = logging.NOTSET) -> None:

@@ -1,4 +1,4 @@
-"""The calls that a plugin makes itself, until they are answered."""
+"""The calls that a plugin makes, until they are answered."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .._core.pipes import Passed, PassedPipes
 from .._core.settings import check_timeout
 
 MAX_CALLS = 1024
-"""As many as the daemon takes of a plugin process in parallel."""
+"""The maximum number of calls in flight; the daemon's limit for a plugin process."""
 
 
 class OwnCalls:
-    """Calls by the ids that this end chose. Everything here happens under the connection's lock.
+    """The plugin's own calls by their ids. Everything here happens under the connection's lock.
 
-    `send` queues a line; `drop` gets the id of one whose result is no longer wanted.
+    `send` queues a line. `drop` is called with the id of a call that its caller has cancelled.
     """
 
     def __init__(self, send: Callable[[bytes], None], drop: Callable[[int], None]) -> None:
@@ -30,13 +30,13 @@ class OwnCalls:
         self._drop = drop
         self._ids = count(1)
         self.passed = PassedPipes()
-        # Each with whether its result is a `Passed`.
+        # The future of each call, and whether its result is a `Passed`.
         self._flying: dict[int, tuple[Future[Any], bool]] = {}
         self._is_over = False
 
     @property
     def count(self) -> int:
-        """Calls that are not answered yet. Any thread."""
+        """The number of calls that are not answered yet. Any thread."""
         return len(self._flying)
 
     def start(
@@ -44,15 +44,16 @@ class OwnCalls:
         timeout: Optional[float], session: Optional[int], caller: Optional[messages.MessageID],
         wants_pipe: bool = False,
     ) -> Future[Any]:
-        """Makes a call. The future ends with its result or its `BridgeError`; to cancel it cancels the call.
+        """Makes a call. The future ends with its result or its `BridgeError`. Cancelling the future cancels the call.
 
         Args:
-            options: their JSON; None: there are none.
-            wants_pipe: the result is a `Passed`.
+            options: the JSON of the options; None if there are none.
+            wants_pipe: whether the result is a `Passed`.
 
         Raises:
-            BridgeError: nothing was sent: the message is too long, too many are in flight, or the daemon is gone.
-            ValueError: no call can have this timeout.
+            BridgeError: nothing was sent, because the message is too long, too many calls are in flight, or the daemon
+                has disconnected.
+            ValueError: the timeout is not valid.
         """
         check_timeout(timeout)
         if self._is_over:
@@ -74,12 +75,12 @@ class OwnCalls:
         return future
 
     def forget(self, call_id: int) -> None:
-        """The result is no longer wanted: the daemon gets a cancel, unless it has answered."""
+        """Removes a cancelled call. The daemon gets a cancel, unless it has answered."""
         if self._flying.pop(call_id, None) is not None:
             self._send(messages.cancel(call_id))
 
     def answered(self, message: dict[str, Any]) -> None:
-        """A callback came; one of no call is passed over."""
+        """Handles a callback. One that belongs to no call is ignored."""
         call_id = message["callbackId"]
         pipe = self.passed.take(message)
         flying = self._flying.pop(call_id, None) if type(call_id) is int else None
@@ -98,7 +99,7 @@ class OwnCalls:
             _end(future, Passed(result, pipe) if wants_pipe else result)
 
     def end_all(self) -> None:
-        """The daemon is gone."""
+        """Ends all calls, because the daemon has disconnected."""
         self._is_over = True
         flying, self._flying = self._flying, {}
         self.passed.clear()
@@ -107,7 +108,7 @@ class OwnCalls:
 
 
 def check_size(line: bytes, what: str, max_bytes: int) -> None:
-    """Refuses a line that the daemon would not take.
+    """Checks that a line is not too long for the daemon.
 
     Raises:
         BridgeError: `message.too_large`.
@@ -124,7 +125,7 @@ def _end(future: Future[Any], outcome: Union[BridgeError, Any]) -> None:
         else:
             future.set_result(outcome)
     except InvalidStateError:
-        pass  # it was cancelled a moment ago, and that is its end
+        pass  # it was cancelled meanwhile
 
 
 def _gone(task: str, started: bool) -> BridgeError:

@@ -1,4 +1,4 @@
-"""The calls that a plugin makes itself whose options have streams."""
+"""The calls that a plugin makes with streams in their options."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .._streams import aio_sending, sending
 from .streams import AsyncPluginStreams, PluginStreams
 
 Begin = Callable[[Optional[bytes], Optional[float]], "Future[Any]"]
-"""Begins a call with the JSON of its options and with its timeout."""
+"""Begins a call with the JSON of its options and its timeout."""
 
 
 def begin(
     streams: PluginStreams, call: Optional[ProvidedCall], options: Any, timeout: Optional[float], start: Begin,
 ) -> tuple[Future[Any], sending.Sending]:
-    """Makes the streams in the options, begins the call and begins to write them.
+    """Makes the streams in the options, begins the call, and begins to write the streams.
 
     Args:
-        call: the call on behalf of which it is made; None: it is the plugin's own.
+        call: the incoming call on whose behalf the call is made; None for a call of the plugin itself.
 
     Returns:
-        The call, and its streams: a context manager, which ends them where the call fails.
+        The call, and its streams as a context manager, which ends them if the call fails.
 
     Raises:
-        BridgeError: nothing was sent.
+        BridgeError: the call was not sent.
     """
     check_timeout(timeout)
     own, text, left = _made(streams, call, options, timeout)
@@ -40,10 +40,10 @@ def begin(
 
 
 def begin_one_way(streams: PluginStreams, options: Any, start: Callable[[Optional[bytes]], None]) -> None:
-    """The same for a call whose end is not reported.
+    """Does the same as `begin` for a one-way call.
 
     Raises:
-        BridgeError: nothing was sent.
+        BridgeError: the call was not sent.
     """
     own, text, _ = _made(streams, None, options, None)
     with own:
@@ -54,7 +54,7 @@ def begin_one_way(streams: PluginStreams, options: Any, start: Callable[[Optiona
 def _made(
     streams: PluginStreams, call: Optional[ProvidedCall], options: Any, timeout: Optional[float],
 ) -> tuple[sending.Sending, Optional[bytes], Optional[float]]:
-    """The streams in options, the JSON of these, and the time that is left."""
+    """Makes the streams in options. Returns them, the JSON of the options, and the rest of the timeout."""
     outgoing = _outgoing(options)
     own = sending.Sending(streams, outgoing)
     if not outgoing.streams:
@@ -68,7 +68,7 @@ def _made(
 async def begin_async(
     streams: AsyncPluginStreams, call: ProvidedCall, options: Any, timeout: Optional[float], start: Begin,
 ) -> tuple[Future[Any], aio_sending.Sending]:
-    """The same for functions that are `async`."""
+    """Does the same as `begin` for `async` functions."""
     check_timeout(timeout)
     outgoing = _outgoing(options)
     own = aio_sending.Sending(streams, outgoing)
@@ -82,7 +82,7 @@ async def begin_async(
 
 
 def end_where_it_fails(future: Future[Any], own: sending.Sending) -> Future[Any]:
-    """Ends the streams of a call that nobody waits for here, where it fails."""
+    """Ends the streams of a call when its future fails or is cancelled. For `submit`, which does not wait."""
 
     def ended(future: Future[Any]) -> None:
         if future.cancelled():

@@ -1,4 +1,4 @@
-"""`Plugin`: a plugin of the Trestle daemon that is a process of its own.
+"""`Plugin`: a plugin of the Trestle daemon that runs as a separate process.
 
     from trestle_bridge import Plugin
 
@@ -10,7 +10,7 @@
 
     plugin.run()
 
-A manifest beside the program, `greet.plugin.toml` with `command = ["./greet.py"]`, has the daemon start it.
+With the manifest `greet.plugin.toml` beside the program, containing `command = ["./greet.py"]`, the daemon starts it.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from .streams import PluginStreams
 
 
 class Plugin(PluginDeclarations):
-    """What a plugin declares, and its connection to the daemon while it runs. A program has one.
+    """The declarations of a plugin, and its connection to the daemon while it runs. A program has one.
 
     Args:
-        version: the plugin's version, where the manifest has none.
-        limits: bounds; so many calls as `max_running_calls` run in parallel, and as many of each user wait. Further
-            ones             are answered `busy`.
+        version: the plugin's version, if the manifest contains none.
+        limits: the limits. `max_running_calls` is the number of calls that run in parallel, and the number of calls of
+            each user that wait. Further calls are answered with `busy`.
     """
 
-    # What programs import it from.
+    # The module from which programs import it.
     __module__ = "trestle_bridge"
 
     def __init__(self, version: Optional[str] = None, *, limits: Limits = Limits(max_running_calls=256)) -> None:
@@ -65,8 +65,8 @@ class Plugin(PluginDeclarations):
     # Before it runs
 
     def on_start(self, function: Hook) -> Hook:
-        """Declares what is done before the first call, without arguments. `state_directory` and `launch` are known by
-        then."""
+        """Declares a function without arguments that runs before the first call. `state_directory` and `launch` are set
+        before it runs."""
         check_takes(function, 0, "no arguments")
         if self._on_start is not None:
             raise ValueError("there are two functions of the start; a plugin has one")
@@ -77,12 +77,12 @@ class Plugin(PluginDeclarations):
         self, name: str, *, phase: Literal["beforeListening", "afterListening"] = "afterListening",
         after: Optional[Sequence[str]] = None, required: Optional[bool] = None,
     ) -> Callable[[Hook], Hook]:
-        """Declares a function without arguments to be a launch worker, which runs once, when the daemon starts.
+        """Declares a function without arguments as a launch worker, which runs once when the daemon starts.
 
         Args:
-            phase: whether it runs before or after the daemon takes connections.
-            after: launch workers that end before it begins.
-            required: whether the daemon does not start where it fails; None: the daemon's default.
+            phase: whether it runs before or after the daemon begins to accept connections.
+            after: the launch workers that must end before it begins.
+            required: whether the daemon's start fails if this worker fails; None for the daemon's default.
         """
 
         def declare(function: Hook) -> Hook:
@@ -94,12 +94,12 @@ class Plugin(PluginDeclarations):
         return declare
 
     def run(self) -> None:
-        """Runs the plugin until the daemon has it stop. On the program's main thread; where the daemon is gone, the
-        process ends with status 1.
+        """Runs the plugin until the daemon stops it. Call it on the program's main thread. If the daemon disconnects,
+        the process ends with status 1.
 
         Raises:
-            SystemExit: the daemon is gone, or did not start this process.
-            RuntimeError: the plugin has run already.
+            SystemExit: the daemon has disconnected, or did not start this process.
+            RuntimeError: the plugin has already run.
         """
         if self._connection is not None:
             raise RuntimeError("a plugin runs once")
@@ -111,7 +111,7 @@ class Plugin(PluginDeclarations):
 
     @property
     def state_directory(self) -> Path:
-        """The plugin's directory for what outlives it; known from the start on.
+        """The plugin's directory for persistent data. Available after the daemon has started the plugin.
 
         Raises:
             RuntimeError: the daemon has not started the plugin yet.
@@ -122,25 +122,26 @@ class Plugin(PluginDeclarations):
 
     @property
     def launch(self) -> LaunchOptions:
-        """How the daemon was launched; empty before the daemon has started the plugin."""
+        """The daemon's command line and environment; empty before the daemon has started the plugin."""
         return self._launch
 
     def call(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
         result_schema: Optional[Schema] = None,
     ) -> Any:
-        """Calls a task in the plugin's own name, and waits for its result. On behalf of a call, use the call's `call`.
+        """Calls a task in the plugin's own name, and waits for its result. To call on behalf of an incoming call, use
+        the `call` of that call.
 
         Args:
-            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
-            timeout: seconds, or `math.inf`: no timeout; None: the task's own or the daemon's.
-            session: only a task that this session registered.
-            result_schema: where it has the format `trestle-stream`, a `ByteReader` stands in the result.
+            options: any JSON, with a `Stream` where the task expects one. If omitted, the task gets `{}`.
+            timeout: seconds, or `math.inf` for no timeout; None for the default of the task or of the daemon.
+            session: the session that must execute the call: only a task that it registered is called.
+            result_schema: where it has the format `trestle-stream`, the result contains a `ByteReader`.
 
         Raises:
-            BridgeError: how the call ended; `session.closed` where the plugin does not run.
+            BridgeError: the error of the call; `session.closed` if the plugin does not run.
             ValueError: the timeout is not valid.
-            RuntimeError: this is the thread of an event loop, which must not wait: use `submit` there.
+            RuntimeError: called on the thread of an event loop, which must not wait. Use `submit` there.
         """
         refuse_on_event_loop("Plugin.call", "use await asyncio.wrap_future(plugin.submit(…))")
         future, streams = self._begin(task, options, timeout, session)
@@ -150,12 +151,13 @@ class Plugin(PluginDeclarations):
     def submit(
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None, session: Optional[int] = None,
     ) -> Future[Any]:
-        """Begins such a call and does not wait for its end. Cancelling the future cancels the call; in a function that
-        is `async`, `await asyncio.wrap_future(future)`. With a `Stream` it waits until the daemon has made it.
+        """Begins a call like `call`, without waiting for its end. Cancelling the future cancels the call. In an `async`
+        function, use `await asyncio.wrap_future(future)`. With a `Stream`, it waits until the daemon has made the
+        stream.
 
         Raises:
-            BridgeError, ValueError: nothing was sent.
-            RuntimeError: there is a `Stream` in the options, and this is the thread of an event loop.
+            BridgeError, ValueError: the call was not sent.
+            RuntimeError: the options contain a `Stream`, and this is the thread of an event loop.
         """
         return end_where_it_fails(*self._begin(task, options, timeout, session))
 
@@ -173,11 +175,11 @@ class Plugin(PluginDeclarations):
         return PluginStreams(self._connected())
 
     def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
-        """Makes a one-way call in the plugin's own name, whose end is not reported. Does not wait, but for the
-        daemon to make a `Stream`.
+        """Makes a one-way call in the plugin's own name, without a result. Does not wait, except for the daemon to make
+        a `Stream`.
 
         Raises:
-            BridgeError: nothing was sent, as with `publish`.
+            BridgeError: the call was not sent, as with `publish`.
             RuntimeError: as with `submit`.
         """
         connection = self._connected()
@@ -191,15 +193,17 @@ class Plugin(PluginDeclarations):
 
         Args:
             data: any JSON.
-            retain: the daemon keeps it for later subscribers, in the place of the one before of its name, until it is
-                forgotten or the plugin is unloaded. A plugin has 256 such events and 1 MiB at most; one that is too
-                much is not sent, with a warning in the daemon's log. Not together with `to`.
-            to: only to these sessions; None: to all who subscribed.
-            direct: to these sessions whether they subscribed or not; only together with `to`.
+            retain: whether the daemon stores the event for later subscribers. It replaces the previous event of its
+                name, and is stored until `forget` is called or the plugin is unloaded. A plugin may have 256 such
+                events, with 1 MiB in total. An event beyond these limits is not sent, and the daemon logs a warning.
+                Not together with `to`.
+            to: the sessions that receive the event; None for all subscribers.
+            direct: whether these sessions receive the event even without a subscription. Only together with `to`.
 
         Raises:
-            BridgeError: nothing was sent: the data have no JSON, they are too long, or too much waits to be read.
-            ValueError: `direct` without `to`, or `retain` with it.
+            BridgeError: nothing was sent, because the data has no JSON or is too long, or too many bytes wait for the
+                daemon.
+            ValueError: `direct` without `to`, or `retain` with `to`.
         """
         if direct and to is None:
             raise ValueError("direct is for the sessions that to names: add to, or leave out direct")
@@ -215,7 +219,7 @@ class Plugin(PluginDeclarations):
         self._connected().send_one_way(wire.PUBLISH, encode(options))
 
     def forget(self, event: str) -> None:
-        """Has the daemon keep the event that was retained under this name no longer. Does not wait.
+        """Removes the retained event of this name from the daemon. Does not wait.
 
         Raises:
             BridgeError: nothing was sent, as with `publish`.
@@ -226,7 +230,7 @@ class Plugin(PluginDeclarations):
         self, name: str, value: float, *, kind: Literal["gauge", "counter"] = "gauge",
         unit: Optional[str] = None, help: Optional[str] = None,
     ) -> None:
-        """Sets a metric for operators; of a counter, to what this process has counted since it started.
+        """Sets a metric for operators. The value of a counter is the count since the start of this process.
 
         Raises:
             BridgeError: nothing was sent, as with `publish`.
@@ -236,10 +240,10 @@ class Plugin(PluginDeclarations):
             "metrics": [{key: value for key, value in metric.items() if value is not None}]
         }))
 
-    # The inside
+    # Private
 
     def _complete(self) -> Any:
-        """The declarations, with what the plugin itself does at the start."""
+        """Returns the declarations, completed with the start hook."""
         on_start = self._on_start or (lambda: None)
         self._declared.add_hook(wire.START, adapted(on_start, self._take_start))
         return self._declared
@@ -263,10 +267,10 @@ class Plugin(PluginDeclarations):
 
 
 def _daemon_socket() -> socket.socket:
-    """The socket that the daemon gave this process.
+    """Returns the socket that the daemon gave this process.
 
     Raises:
-        SystemExit: no daemon has started it.
+        SystemExit: no daemon has started this process.
     """
     descriptor = os.environ.get(wire.DESCRIPTOR, "")
     try:
@@ -276,9 +280,9 @@ def _daemon_socket() -> socket.socket:
             f"{sys.argv[0]} is a plugin, and no daemon has started it ({wire.DESCRIPTOR} is {descriptor!r}: {error}): "
             "write a manifest NAME.plugin.toml that names it, and put both into the daemon's plugin directory"
         )
-    # Processes that the plugin starts do not get it.
+    # Child processes of the plugin must not inherit it.
     os.set_inheritable(connected.fileno(), False)
-    # A line is in the log when it is printed, not when the plugin ends.
+    # A printed line reaches the log immediately, not when the plugin ends.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, errors="backslashreplace")

@@ -1,5 +1,5 @@
-"""Where a plugin's functions run: each call on a thread of its own, or, if `async`, on one event loop. So many in
-parallel; of the calls that wait, users take turns."""
+"""Runs a plugin's functions: each call on its own thread, or on one event loop if the function is `async`. The number
+of parallel calls is bounded; users take turns for waiting calls."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Answer = Callable[[ProvidedCall, Optional[bytes], Optional[BridgeError]], None]
 
 
 class Threads:
-    """As many threads as there is work for, of which some stay for what comes next. There is no bound: a task that
-    calls another of the same plugin's tasks must not wait for a thread that waits for it."""
+    """An unbounded pool of threads, some of which stay idle for later work. It has no bound because a task may call
+    another task of the same plugin; with a bound, each could wait for the other's thread."""
 
     _MAX_IDLE = 16
 
@@ -35,7 +35,7 @@ class Threads:
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
 
     def run(self, work: Callable[[], None]) -> None:
-        """Has work done, immediately. It raises nothing.
+        """Runs `work` immediately on a thread. `work` must not raise.
 
         Raises:
             RuntimeError: no further thread can be started.
@@ -49,7 +49,7 @@ class Threads:
     def _serve(self, work: Callable[[], None]) -> None:
         while True:
             work()
-            # What it refers to must not live for as long as the thread waits.
+            # The idle thread must not keep the objects of the work alive.
             del work
             with self._lock:
                 if self._idle >= self._MAX_IDLE:
@@ -59,10 +59,10 @@ class Threads:
 
 
 class FunctionRunner:
-    """Begins calls and ends them, each once.
+    """Begins and ends each call once.
 
-    `answer` takes the connection's lock; `run` and `cancel` are called under it. The coroutines' tasks belong to the
-    thread of their loop.
+    `answer` acquires the connection's lock; `run` and `cancel` are called under it. The coroutines' asyncio tasks
+    belong to the thread of their loop.
     """
 
     def __init__(
@@ -71,8 +71,9 @@ class FunctionRunner:
     ) -> None:
         """
         Args:
-            max_calls: calls that it works on, and calls of each user that wait.
-            own_calls: how many calls the plugin waits for. As many more begin: what it waits for may be one of them.
+            max_calls: the maximum number of running calls, and of waiting calls of each user.
+            own_calls: returns the number of calls that the plugin waits for. It is added to the maximum, because the
+                plugin may wait for one of its own tasks.
         """
         self.report = report
         self._send = answer
@@ -88,12 +89,12 @@ class FunctionRunner:
         self._tasks: dict[ProvidedCall, asyncio.Task[None]] = {}
 
     def run(self, call: Any, handler: Handler) -> None:
-        """Begins a call, of the kind that goes with the handler, or has it wait."""
+        """Begins a call, or makes it wait. The class of the call matches the handler."""
         handler = handler.resolved(call._options)
         if handler.on_io_thread:
             self._work(call, handler)
         elif call.task.startswith(wire.PREFIX):
-            # What the daemon asks of the plugin itself is done however many calls there are.
+            # Calls of the daemon about the plugin itself are not counted and never wait.
             self._start(call, handler)
         elif self._waiting.append(call, handler):
             self.begin_waiting()
@@ -101,14 +102,14 @@ class FunctionRunner:
             self._refuse(call, f"{self._max_calls} calls of this user wait for this plugin, the maximum")
 
     def cancel(self, call: ProvidedCall) -> None:
-        """No one waits for a call any longer. Of those that have begun, only coroutines can be stopped from outside."""
+        """Cancels a call. Of the calls that have begun, only coroutines can be stopped from outside."""
         if self._waiting.remove(call):
             self._send(call, None, cancelled_error(started=False))
         elif self._loop is not None:
             self._loop.call_soon_threadsafe(self._cancel, call)
 
     def begin_waiting(self) -> None:
-        """Begins calls that wait, as many as there is room for. Any thread."""
+        """Begins as many waiting calls as there is room for. Any thread."""
         while (waiting := self._next()) is not None:
             self._start(*waiting)
 
@@ -131,7 +132,7 @@ class FunctionRunner:
             else:
                 self._threads.run(lambda: self._work(call, handler))
         except RuntimeError:
-            # Its limits forbid one more thread.
+            # The limits of the process forbid one more thread.
             self._refuse(call, f"the plugin can start no thread for a call of {call.task}")
 
     def _refuse(self, call: ProvidedCall, text: str) -> None:
@@ -148,13 +149,13 @@ class FunctionRunner:
             value = handler.result_of(handler.function(call._options, call))
             result, streams = sending.made_result(call._streams, call, value)
         except BaseException as raised:
-            # SystemExit too: a caller waits for an answer, and this thread is not the program's.
+            # SystemExit too: a caller waits for an answer, and this is not the program's main thread.
             return self._answer(call, None, failure(call.task, raised))
         self._answer(call, result, None)
         streams.start()
 
     def _answer(self, call: ProvidedCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
-        # First, so that the caller may call again.
+        # Before the answer, so that the caller can call again immediately.
         self._forget(call)
         self._send(call, result, error)
         self.begin_waiting()
@@ -186,7 +187,7 @@ class FunctionRunner:
         except asyncio.CancelledError:
             raise
         except BaseException as raised:
-            # As above: the loop is not the program's either, and serves other calls.
+            # SystemExit too: a caller waits for an answer, and the loop serves other calls.
             return self._answer(call, None, failure(call.task, raised))
         self._answer(call, result, None)
         streams.start()
@@ -198,7 +199,7 @@ class FunctionRunner:
     def _ended(self, call: ProvidedCall, task: asyncio.Task[None]) -> None:
         del self._tasks[call]
         if task.cancelled():
-            # Also where it was cancelled before its first step.
+            # Also if it was cancelled before its first step.
             self._answer(call, None, cancelled_error(started=True))
         elif (error := task.exception()) is not None:
             self._answer(call, None, failure(call.task, error))
@@ -210,12 +211,12 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
         try:
             loop.run_forever()
         except (SystemExit, KeyboardInterrupt):
-            # Of a task that a coroutine began: the coroutine that awaits the task gets it, and the loop continues.
+            # Raised by a task that a coroutine started. A coroutine that awaits the task gets it; the loop continues.
             pass
 
 
 def start_thread(name: str, function: Callable[..., Any], *arguments: Any) -> None:
-    """Runs a function on a thread that does not keep the process from ending.
+    """Runs a function on a daemon thread, which does not prevent the process from ending.
 
     Raises:
         RuntimeError: no further thread can be started.
@@ -224,8 +225,8 @@ def start_thread(name: str, function: Callable[..., Any], *arguments: Any) -> No
 
 
 def failure(task: str, error: BaseException) -> BridgeError:
-    """What the caller gets of an exception; the log gets all of it where it is no answer but a fault. Of that, the
-    daemon shows the text to trusted callers alone."""
+    """Returns the error that the caller gets for an exception. An exception that is not a `BridgeError` is logged with
+    its traceback; the daemon shows its text only to trusted callers."""
     if not isinstance(error, BridgeError):
         print(f"{task} failed:", file=sys.stderr)
         traceback.print_exception(type(error), error, error.__traceback__)

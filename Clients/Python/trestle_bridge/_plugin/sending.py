@@ -1,4 +1,4 @@
-"""What calls and streams do through their plugin's connection."""
+"""The part of a plugin's connection that calls and streams use."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .log import Level
 
 
 class PluginConnection(Protocol):
-    """The part of the connection that they use. Any thread."""
+    """The part of the connection that calls and streams use. Any thread."""
 
     @property
     def message_bytes(self) -> int:
-        """The longest message that the daemon takes."""
+        """The maximum length of a message to the daemon."""
 
     def start_call(
         self, task: str, options: Optional[bytes], *,
         timeout: Optional[float], session: Optional[int], caller: Optional[MessageID], wants_pipe: bool = False,
     ) -> Future[Any]:
-        """As `OwnCalls.start`."""
+        """Makes a call; see `OwnCalls.start`."""
 
     def write_log(self, level: Level, message: str, call_id: Optional[MessageID]) -> None:
-        """Writes a line of the log."""
+        """Writes a line to the log."""

@@ -1,4 +1,4 @@
-"""Streams of plugins: the daemon's tasks are called in the plugin's own name, but where an end is taken for a call."""
+"""Streams of plugins. The daemon's tasks are called in the plugin's own name, except to take an end for a call."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from .sending import PluginConnection
 
 
 class FutureCall:
-    """A call of a plugin, as streams see it."""
+    """A call of a plugin, as streams use it."""
 
     def __init__(self, future: Future[Any]) -> None:
         self._future = future
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the call has ended."""
         return self._future.done()
 
     def when_done(self, then: Callable[[], None]) -> None:
-        """Has a function called when it has ended, on any thread."""
+        """Calls a function when the call ends, on any thread; immediately if it has ended."""
         self._future.add_done_callback(lambda future: then())
 
     def result(self) -> Any:
-        """Waits for its result."""
+        """Waits for the result."""
         return self._future.result()
 
 
 class AsyncFutureCall(FutureCall):
-    """The same for asyncio."""
+    """A call of a plugin, as streams use it with asyncio."""
 
     async def result(self) -> Any:
-        """Waits for its result, which can still be had where the waiting is cancelled."""
+        """Waits for the result. If the waiting is cancelled, the result can still be received later."""
         return await asyncio.shield(asyncio.wrap_future(self._future))
 
 
 class PluginStreams(Streaming):
-    """Streams of functions that have a thread."""
+    """The streams of functions with their own thread."""
 
     def __init__(self, connection: PluginConnection) -> None:
         self._connection = connection
@@ -57,7 +57,7 @@ class PluginStreams(Streaming):
 
 
 class AsyncPluginStreams(AsyncStreaming):
-    """Streams of functions that are `async`."""
+    """The streams of `async` functions."""
 
     def __init__(self, connection: PluginConnection) -> None:
         self._connection = connection
@@ -75,7 +75,7 @@ def begun(
     connection: PluginConnection, task: str, options: dict[str, Any], call: Optional[ProvidedCall],
     timeout: Optional[float],
 ) -> Future[Any]:
-    """Begins a call on behalf of another one, or in the plugin's own name."""
+    """Begins a call on behalf of an incoming call, or in the plugin's own name."""
     caller = None if call is None else call._id
     return connection.start_call(
         task, options_text(options), timeout=timeout, session=None, caller=caller,

@@ -1,16 +1,15 @@
-"""Names that go over the wire between a plugin process and the daemon, or into its environment: each stands here, and
-nowhere else."""
+"""Names in the protocol between a plugin process and the daemon, and in its environment. Each is defined only here."""
 
 from __future__ import annotations
 
-# The beginning.
+# The begin of the protocol.
 PROTOCOL = "trestle-plugin"
 PROTOCOL_VERSION = "1.0"
-"""A daemon refuses a process of another major version."""
+"""The version of the protocol. A daemon refuses a process with another major version."""
 DESCRIPTOR = "TRESTLE_PLUGIN_FD"
-"""The variable of the environment that has the number of the socket's descriptor."""
+"""The environment variable with the number of the socket's descriptor."""
 
-# What the daemon calls, about the plugin itself.
+# Tasks that the daemon calls about the plugin itself.
 PREFIX = "plugin."
 HELLO = "plugin.hello"
 PING = "plugin.ping"
@@ -27,7 +26,7 @@ STOP = "plugin.stop"
 SESSION = "plugin.session"
 """An event."""
 
-# What the plugin sends and the daemon does not answer.
+# One-way calls from the plugin to the daemon.
 LOG = "plugin.log"
 PUBLISH = "plugin.publish"
 METRICS = "plugin.metrics"

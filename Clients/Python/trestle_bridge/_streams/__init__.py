@@ -1,5 +1,5 @@
-"""Streams of bytes, as bridges and plugins have them: for threads, and for asyncio (`aio_…`).
+"""Streams of bytes for bridges and plugins: for threads, and for asyncio (`aio_…`).
 
-Modules import downwards: waiting; ends, the reader and the writer, which only wait for what `_core` has them do;
-sources; making; sending, for streams that stand in options or in a result. Uses `_core` alone.
+Modules import downwards: waiting; ends, with the reader and the writer, which only wait as `_core` directs; sources;
+making; sending, for streams in options or in a result. Imports only `_core`.
 """

@@ -15,9 +15,9 @@ from .aio_waiting import Started, wait
 
 
 class ByteReader:
-    """The reader's end of a stream: an asynchronous iterator over its chunks. It ends only where every byte has come;
-    otherwise it raises. Closing it before that ends the stream for its writer: `async with` does, and so does dropping
-    it.
+    """The reader's end of a stream: an asynchronous iterator over its chunks. The iteration ends only if every byte has
+    arrived; otherwise it raises. Closing the reader earlier ends the stream for its writer. Leaving `async with`, or
+    dropping the object, closes it.
 
     Attributes:
         name: the stream's name.
@@ -36,27 +36,27 @@ class ByteReader:
         return self
 
     async def __anext__(self) -> bytes:
-        """The next chunk, of any size above 0.
+        """Returns the next chunk, of any size above 0.
 
         Raises:
-            BridgeError: `stream.closed`: the stream ended before it was complete.
+            BridgeError: for example `stream.closed` if the stream ended before it was complete.
         """
         if (data := await wait(self._reading.next_chunk())) is None:
             raise StopAsyncIteration
         return data
 
     async def read(self) -> bytes:
-        """All that has not been read."""
+        """Reads the rest of the stream."""
         return b"".join([data async for data in self])
 
     def close(self) -> None:
-        """Ends the stream, where it is not over. Does not wait."""
+        """Ends the stream. Does nothing if it has ended. Does not wait."""
         self._reading.leave()
 
     def __del__(self) -> None:
         reading = getattr(self, "_reading", None)
         if reading is not None and not reading.is_over and not self._loop.is_closed():
-            # Later: this may be any thread, at any time.
+            # Scheduled for later, because this may run on any thread at any time.
             self._loop.call_soon_threadsafe(reading.leave)
 
     async def __aenter__(self) -> ByteReader:
@@ -67,7 +67,8 @@ class ByteReader:
 
 
 class ByteWriter:
-    """The writer's end of a stream. Leaving `async with` closes it; an exception ends the stream with an error.
+    """The writer's end of a stream. Leaving `async with` closes it. If an exception leaves it, the stream ends with an
+    error.
 
     Attributes:
         name: the stream's name, for options or a result.
@@ -83,20 +84,21 @@ class ByteWriter:
         self._writing = Writing(begin, name, call, known_bytes, message_bytes, made)
 
     async def write(self, data: Bytes) -> None:
-        """Writes all of it. Waits while the reader is behind. Where the waiting task is cancelled, a part of it may
-        have been written: the stream then has to be aborted.
+        """Writes all data. Waits while the reader is slower. If the waiting task is cancelled, a part of the data may
+        have been written; the stream must then be aborted.
 
         Raises:
-            BridgeError: `stream.closed`: the reader is gone, or wants no more; or another end of the stream.
-            ValueError: the stream was closed here.
+            BridgeError: `stream.closed` if the reader has closed the stream or disconnected, or another error of the
+                stream.
+            ValueError: this process has closed the stream.
         """
         await wait(self._writing.write(data))
 
     async def close(self) -> None:
-        """The stream is complete. Waits until the reader has every byte. Closing again does nothing.
+        """Completes the stream. Waits until the reader has every byte. Closing again does nothing.
 
         Raises:
-            BridgeError: `stream.closed`: the reader does not have every byte.
+            BridgeError: `stream.closed` if the reader has not received every byte.
         """
         await wait(self._writing.close())
 
@@ -104,7 +106,7 @@ class ByteWriter:
         """Ends the stream before it is complete. Does not wait.
 
         Args:
-            error: what the reader gets as the reason.
+            error: the reason for the reader.
         """
         self._writing.abort(error)
 

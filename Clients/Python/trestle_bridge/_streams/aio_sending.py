@@ -1,5 +1,5 @@
-"""The streams that stand in options or in a result, for asyncio: made, named, and written beside the call that has the
-names."""
+"""The streams in options or in a result, for asyncio. They are made, named, and written while the call with the names
+runs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .aio_sources import start_closing, start_sending
 
 
 class Sending:
-    """The streams of one value. Left as a context manager with an exception, it ends them with this error."""
+    """The streams of one value. A context manager: if an exception leaves it, the streams end with this error."""
 
     def __init__(self, streaming: Streaming, outgoing: Outgoing) -> None:
         self._streaming = streaming
         self._outgoing = outgoing
         self._writers: list[ByteWriter] = []
-        # Those that nobody reads yet, in the order of their writers.
+        # The sources that are not being read yet, in the order of their writers.
         self._sources: list[AnySource] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._source_error: Optional[Exception] = None
@@ -31,11 +31,11 @@ class Sending:
         """Makes the streams, and returns the JSON of the value with their names.
 
         Args:
-            call: the call whose result this is.
-            timeout: seconds, for each stream.
+            call: the call whose result this is; None for options.
+            timeout: the timeout for each stream, in seconds.
 
         Raises:
-            BridgeError: a stream cannot be made, or a source was sent before.
+            BridgeError: a stream cannot be made, or a source was already used.
         """
         try:
             for stream in self._outgoing.streams:
@@ -50,7 +50,7 @@ class Sending:
         return self._outgoing.text([writer.name for writer in self._writers])
 
     def start(self) -> None:
-        """Begins to write them: their names are on their way."""
+        """Begins to write the streams. Called after their names were sent."""
         for writer in self._writers:
             self._tasks.append(start_sending(self._sources.pop(0), writer, self._note))
 
@@ -58,17 +58,17 @@ class Sending:
         self._source_error = error
 
     def end(self, error: Optional[BaseException]) -> None:
-        """Ends what is not written yet, and closes the sources."""
+        """Ends the streams that are not complete, and closes the sources."""
         for writer in self._writers:
             writer.abort(error)
         for task in self._tasks:
-            # Once it has begun, so that it closes its source.
+            # Scheduled, so that the task has begun when it is cancelled, and closes its source.
             task.get_loop().call_soon(task.cancel)
         while self._sources:
             start_closing(self._sources.pop())
 
     def discard(self) -> None:
-        """Closes the sources of streams that are not made."""
+        """Closes the sources without making the streams."""
         self._sources = [stream._take() for stream in self._outgoing.streams]
         self.end(None)
 
@@ -82,19 +82,20 @@ class Sending:
             return
         self.end(error)
         if self._source_error is not None and error.__cause__ is None:
-            # What a person looks for: the call failed as its stream did.
+            # Shows the cause in the traceback: the call failed because its stream did.
             error.__cause__ = self._source_error
 
 
 async def made_result(streaming: Streaming, call: ProvidedCall, value: Any) -> tuple[bytes, Sending]:
-    """A result's JSON, whose streams are made for the call, and what starts them once the result was sent.
+    """Makes the streams in a result for its call. Returns the JSON of the result, and the streams, which must be
+    started after the result was sent.
 
     Raises:
-        BridgeError: what the caller gets instead.
+        BridgeError: the error that the caller gets instead of the result.
     """
     sending = Sending(streaming, result_of(call.task, value))
     if call.one_way:
-        # Nobody gets the names.
+        # No caller receives the names.
         sending.discard()
         return b"null", sending
     return await sending.make(call), sending

@@ -1,4 +1,4 @@
-"""Writes a source to a stream, in an asyncio task of its own."""
+"""Writes a source to a stream, in a separate asyncio task."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .aio_ends import ByteWriter
 log = logging.getLogger("trestle_bridge")
 
 OnSourceError = Callable[[Exception], None]
-"""Gets what a source raised, before the reader does."""
+"""Receives the exception of a source, before the reader receives it."""
 
-# The event loop itself holds its tasks weakly.
+# The event loop has only weak references to its tasks.
 _running: set[asyncio.Task[None]] = set()
 
 
 def start_sending(
     source: AnySource, writer: ByteWriter, on_source_error: OnSourceError = lambda error: None
 ) -> asyncio.Task[None]:
-    """Begins to write all of a source, which is closed at the end."""
+    """Begins to write the whole source, which is closed at the end."""
     return _start(_send(source, writer, on_source_error))
 
 

@@ -14,7 +14,7 @@ class Started(Begun, Protocol):
     """A call that was begun."""
 
     async def result(self) -> Any:
-        """Waits for its result, which can still be had where the waiting is cancelled."""
+        """Waits for the result. If the waiting is cancelled, the result can still be received later."""
 
 
 class LoopAlarm:
@@ -25,12 +25,12 @@ class LoopAlarm:
         self.event = asyncio.Event()
 
     def ring(self) -> None:
-        """Wakes the task up, now or when it waits next."""
+        """Wakes up the task, now or at its next wait."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.event.set)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Does nothing: there is nothing to close."""
 
 
 async def _wait_pipe(wanted: PipeWait[Started]) -> None:
@@ -53,7 +53,7 @@ async def _wait_pipe(wanted: PipeWait[Started]) -> None:
 
 async def _answer(wanted: Union[Started, PipeWait[Started], None]) -> Any:
     if wanted is None:
-        # A pipe that is always ready must not keep the loop from everything else.
+        # A pipe that is always ready must not block the other tasks of the loop.
         await asyncio.sleep(0)
     elif isinstance(wanted, PipeWait):
         await _wait_pipe(wanted)
@@ -62,7 +62,7 @@ async def _answer(wanted: Union[Started, PipeWait[Started], None]) -> Any:
 
 
 async def wait(steps: Steps[Started, T]) -> T:
-    """Goes through the steps, and returns what they end with."""
+    """Runs the steps, and returns their result."""
     try:
         pending = next(steps)
         while True:

@@ -15,10 +15,11 @@ from .waiting import Started, wait
 
 
 class ByteReader(io.RawIOBase):
-    """The reader's end of a stream: a binary file that is read once, and an iterator over its chunks. For one thread.
+    """The reader's end of a stream: a binary file that can be read once, and an iterator over its chunks. For one
+    thread.
 
-    It ends only where every byte has come; otherwise reading raises. Closing it before that ends the stream for its
-    writer.
+    The file ends only if every byte has arrived; otherwise reading raises. Closing the reader earlier ends the stream
+    for its writer.
 
     Attributes:
         name: the stream's name.
@@ -35,14 +36,15 @@ class ByteReader(io.RawIOBase):
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
-        """It is."""
+        """Returns True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Waits for bytes, and puts as many into the buffer as there are and fit. 0: that was all.
+        """Waits for bytes, and copies as many into the buffer as are available and fit. Returns their number; 0 at the
+        end.
 
         Raises:
-            BridgeError: `stream.closed`: the stream ended before it was complete.
+            BridgeError: for example `stream.closed` if the stream ended before it was complete.
         """
         self._check_open()
         if not self._rest:
@@ -54,7 +56,7 @@ class ByteReader(io.RawIOBase):
         return count
 
     def __next__(self) -> bytes:
-        """The next chunk, of any size above 0."""
+        """Returns the next chunk, of any size above 0."""
         self._check_open()
         if self._rest:
             rest, self._rest = bytes(self._rest), memoryview(b"")
@@ -69,7 +71,7 @@ class ByteReader(io.RawIOBase):
             raise ValueError("the stream is closed here")
 
     def close(self) -> None:
-        """Ends the stream, where it is not over. Does not wait."""
+        """Ends the stream. Does nothing if it has ended. Does not wait."""
         if self.closed:
             return
         super().close()
@@ -77,8 +79,8 @@ class ByteReader(io.RawIOBase):
 
 
 class ByteWriter:
-    """The writer's end of a stream. For one thread. Leaving it as a context manager closes it; an exception ends the
-    stream with an error.
+    """The writer's end of a stream. For one thread. A context manager: leaving it closes it. If an exception leaves it,
+    the stream ends with an error.
 
     Attributes:
         name: the stream's name, for options or a result.
@@ -94,22 +96,23 @@ class ByteWriter:
         self._writing = Writing(begin, name, call, known_bytes, message_bytes, made)
 
     def write(self, data: Bytes) -> int:
-        """Writes all of it. Waits while the reader is behind.
+        """Writes all data. Waits while the reader is slower.
 
         Returns:
-            How many bytes that were.
+            The number of bytes.
 
         Raises:
-            BridgeError: `stream.closed`: the reader is gone, or wants no more; or another end of the stream.
-            ValueError: the stream was closed here.
+            BridgeError: `stream.closed` if the reader has closed the stream or disconnected, or another error of the
+                stream.
+            ValueError: this process has closed the stream.
         """
         return wait(self._writing.write(data))
 
     def close(self) -> None:
-        """The stream is complete. Waits until the reader has every byte. Closing again does nothing.
+        """Completes the stream. Waits until the reader has every byte. Closing again does nothing.
 
         Raises:
-            BridgeError: `stream.closed`: the reader does not have every byte.
+            BridgeError: `stream.closed` if the reader has not received every byte.
         """
         wait(self._writing.close())
 
@@ -117,7 +120,7 @@ class ByteWriter:
         """Ends the stream before it is complete. Does not wait. Any thread.
 
         Args:
-            error: what the reader gets as the reason.
+            error: the reason for the reader.
         """
         self._writing.abort(error)
 

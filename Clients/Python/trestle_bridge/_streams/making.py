@@ -1,4 +1,4 @@
-"""What bridges and plugins have in common for streams."""
+"""The stream functions of bridges and plugins."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from .waiting import Started
 
 
 class Streaming:
-    """Makes, writes and reads streams by calls of the daemon's tasks."""
+    """Makes, writes and reads streams with calls of the daemon's tasks."""
 
     def _begin_about_stream(
         self, task: str, options: dict[str, Any], call: Optional[ProvidedCall], timeout: Optional[float] = None
     ) -> Started:
-        """Begins a call, for a call that this end works on."""
+        """Begins a call about a stream, for an incoming call or for none."""
         raise NotImplementedError
 
     def _message_bytes(self) -> int:
-        """The longest message that the daemon takes."""
+        """Returns the maximum length of a message to the daemon."""
         raise NotImplementedError
 
     def make_stream(
         self, *, type: Optional[str] = None, total_bytes: Optional[int] = None, call: Optional[ProvidedCall] = None
     ) -> ByteWriter:
-        """Makes a stream and holds its writer's end. Options or a result carry its name to the reader.
+        """Makes a stream and returns its writer's end. Send its name to the reader in options or in a result.
 
         Args:
             type: a media type, for the reader.
-            total_bytes: how many bytes there will be, for the reader.
-            call: the call that a handler works on, and whose caller reads the stream.
+            total_bytes: the total number of bytes, for the reader.
+            call: the call of a handler; its caller reads the stream.
 
         Raises:
-            BridgeError: `quota.exceeded` or `busy`: there are too many.
+            BridgeError: `quota.exceeded` or `busy` if there are too many streams.
         """
         return self._make_writer(type, total_bytes, call, None, total_bytes)
 
@@ -55,11 +55,11 @@ class Streaming:
         self, source: Source, *, type: Optional[str] = None, total_bytes: Optional[int] = None,
         call: Optional[ProvidedCall] = None,
     ) -> str:
-        """Makes a stream and writes all of a source to it, on a thread of its own. Where the source raises, the stream
-        ends with an error; what goes wrong otherwise is in the log of this package, at the level of debugging.
+        """Makes a stream and writes the whole source to it, on a separate thread. If the source raises, the stream ends
+        with an error. Other failures are logged by this package at the debug level.
 
         Args:
-            source: bytes, a binary file, or what yields bytes. It is closed at the end.
+            source: bytes, a binary file, or an iterable of bytes. It is closed at the end.
             type, total_bytes, call: as with `make_stream`.
 
         Returns:
@@ -73,19 +73,19 @@ class Streaming:
         return writer.name
 
     def make_stream_to_read(self, *, call: Optional[ProvidedCall] = None) -> ByteReader:
-        """The same for the reader's end: somebody else writes."""
+        """Makes a stream and returns its reader's end. Another client or plugin writes it."""
         options = making("read", attach=True)
         made = made_stream(self._begin_about_stream(wire.STREAM_NEW, options, call).result())
         return ByteReader(self._begin_about_stream, made.name, made=made)
 
     def read_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteReader:
-        """Reads the stream of a name that came in options or a result.
+        """Returns the reader's end of the stream with this name, which options or a result contained.
 
         Args:
-            call: the call that a handler works on, and whose options have the name.
+            call: the call of a handler whose options contained the name.
         """
         return ByteReader(self._begin_about_stream, name, call)
 
     def write_stream(self, name: str, *, call: Optional[ProvidedCall] = None) -> ByteWriter:
-        """Writes to a stream that its reader has made."""
+        """Returns the writer's end of a stream that its reader made."""
         return ByteWriter(self._begin_about_stream, self._message_bytes, name, call=call)

@@ -1,4 +1,4 @@
-"""Writes a source to a stream, on a thread of its own."""
+"""Writes a source to a stream, on a separate thread."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .ends import ByteWriter
 log = logging.getLogger("trestle_bridge")
 
 OnSourceError = Callable[[Exception], None]
-"""Gets what a source raised, before the reader does."""
+"""Receives the exception of a source, before the reader receives it."""
 
 
 def start_sending(source: AnySource, writer: ByteWriter, on_source_error: OnSourceError = lambda error: None) -> None:
-    """Begins to write all of a source, which is closed at the end.
+    """Begins to write the whole source, which is closed at the end.
 
     Raises:
         BridgeError: the source is asynchronous.
@@ -46,7 +46,7 @@ def _reported(source: Source, on_source_error: OnSourceError) -> Iterator[Bytes]
 
 
 def close_source(source: AnySource) -> None:
-    """Closes a file, a generator or a reader that is read no further."""
+    """Closes a source, such as a file, a generator or a reader. Does nothing if it has no `close`."""
     close = getattr(source, "close", None)
     if close is not None:
         try:

@@ -16,7 +16,7 @@ class Started(Begun, Protocol):
     """A call that was begun."""
 
     def result(self) -> Any:
-        """Waits for its result."""
+        """Waits for the result."""
 
 
 class EventAlarm:
@@ -24,28 +24,29 @@ class EventAlarm:
 
     def __init__(self) -> None:
         self._event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        # Nothing rings a number that is another file's by now. Reentrant: a signal handler may close it.
+        # Prevents a write to a closed descriptor, whose number may belong to another file. Reentrant: a signal handler
+        # may close it.
         self._lock = threading.RLock()
 
     def fileno(self) -> int:
-        """What to poll; -1: it is closed."""
+        """Returns the descriptor to poll; -1 if it is closed."""
         return self._event
 
     def ring(self) -> None:
-        """Wakes the thread up, now or when it polls next."""
+        """Wakes up the thread, now or at its next poll."""
         with self._lock:
             if self._event >= 0:
                 os.eventfd_write(self._event, 1)
 
     def quiet(self) -> None:
-        """The thread has woken up."""
+        """Resets the alarm after the thread has woken up."""
         try:
             os.eventfd_read(self._event)
         except BlockingIOError:
             pass  # the pipe woke it up
 
     def close(self) -> None:
-        """Nobody polls it any longer."""
+        """Closes the descriptor, which is not polled any more."""
         with self._lock:
             event, self._event = self._event, -1
             if event >= 0:
@@ -57,7 +58,7 @@ def _wait_pipe(wanted: PipeWait[Started]) -> None:
     if not isinstance(pipe.alarm, EventAlarm):
         pipe.alarm = EventAlarm()
         wanted.call.when_done(pipe.alarm.ring)
-    # Who closes the pipe rings an alarm that is there.
+    # If the pipe is closed from now on, `close` rings the alarm, which is already set.
     if pipe.is_closed:
         return
     poll = select.poll()
@@ -76,7 +77,7 @@ def _answer(wanted: Union[Started, PipeWait[Started], None]) -> Any:
 
 
 def wait(steps: Steps[Started, T]) -> T:
-    """Goes through the steps, and returns what they end with."""
+    """Runs the steps, and returns their result."""
     try:
         pending = next(steps)
         while True:

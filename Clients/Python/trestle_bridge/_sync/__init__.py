@@ -1,6 +1,6 @@
-"""The synchronous face: a bridge for programs with threads, or without.
+"""The synchronous interface: a bridge for programs with or without threads.
 
-One thread per bridge, the I/O thread, owns the core and the socket. Every other thread hands it commands and
-waits at mailboxes of its own. No lock is held by Python code of a caller's thread, so that a
-KeyboardInterrupt at any place leaves the bridge usable. Only the threads of handlers share a lock, for a moment each.
+One thread per bridge, the I/O thread, owns the core and the socket. Other threads pass commands to it, and each waits
+at its own mailboxes. The Python code on a caller's thread holds no lock, so that a KeyboardInterrupt at any point
+leaves the bridge usable. Only the handler threads share locks, which they hold briefly.
 """

@@ -1,4 +1,4 @@
-"""`Bridge`: the synchronous face of the library."""
+"""`Bridge`: the synchronous interface of the library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .stream import EventStream
 class Bridge(Calling):
     """A connection to the daemon, for any number of threads. Made by `connect`.
 
-    A context manager: leaving it closes it. It does not survive a fork: a child process connects again.
+    A context manager: leaving it closes the bridge. It cannot be used after a fork: a child process must connect again.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Bridge(Calling):
         self._listener = Listener()
         core = Core(settings, self._listener, self._handlers)
         super().__init__(core, IOThread(Driver(core)))
-        # The I/O thread, which reaches the handlers, must not keep a bridge alive that a program has dropped.
+        # Not `self`: the I/O thread has a reference to the handlers, and must not keep a dropped bridge alive.
         self._streams = Calling(core, self._thread)
         self._handlers.attach(self._thread, core.provided, self._streams)
         if on_reconnect is not None:
@@ -58,7 +58,7 @@ class Bridge(Calling):
             self.close()
             raise
 
-    # What the daemon said
+    # The state of the session
 
     @property
     def socket(self) -> str:
@@ -67,18 +67,18 @@ class Bridge(Calling):
 
     @property
     def connected(self) -> bool:
-        """Whether there is a session at this moment."""
+        """Whether there is currently a session."""
         return self._core.is_open
 
     @property
     def hello(self) -> Optional[dict[str, Any]]:
-        """What the daemon said of itself when the last session began: protocol, session, daemon, features,
-        limits. None where it does not let this program ask."""
+        """The daemon's answer to `bridge.hello` in the last session: protocol, session, daemon, features, limits. None
+        if the daemon refused it."""
         return self._core.hello
 
     @property
     def session(self) -> Optional[int]:
-        """The number of the last session; None where it is not known."""
+        """The number of the last session; None if it is unknown."""
         session = (self.hello or {}).get("session")
         return session if isinstance(session, int) else None
 
@@ -87,21 +87,21 @@ class Bridge(Calling):
     def register(
         self, task: str, handler: Handler, *, scope: Scope = "any", description: Optional[TaskDescription] = None,
     ) -> Registration:
-        """Provides a task: others' calls of it go to the handler, in every session, until the registration is closed.
+        """Provides a task, also across reconnects, until the registration is closed.
 
-        The handler is called with the options and an `IncomingCall`, on one of the bridge's handler threads;
-        several calls may run in parallel. What it returns becomes the result; a `Stream` in it is written for the
-        caller.
-        A `BridgeError` that it raises goes to the caller as it is, any other exception as `internal` with its text.
+        The handler is called with the options and an `IncomingCall`, on one of the bridge's handler threads. Several
+        calls may run in parallel. Its return value is the result; a `Stream` in it is written for the caller. A
+        `BridgeError` that it raises is the error for the caller. Any other exception becomes `internal` with its text.
 
         Args:
-            scope: `any`, or `session`: only calls that name this session.
-            description: what the daemon shows of the task, and checks options by. Where its schema of the options has
-                the format `trestle-stream`, the handler gets a `ByteReader` in place of the name.
+            scope: `any` for the calls of all sessions, `session` for calls that name this session.
+            description: the description of the task, which the daemon shows, and with which it checks options. Where
+                the schema of the options has the format `trestle-stream`, the handler gets a `ByteReader` instead of
+                the name.
 
         Raises:
-            BridgeError: `task.exists` where the name belongs to a plugin, or another error of the daemon.
-            ValueError: there is no such scope.
+            BridgeError: `task.exists` if the name belongs to a plugin, or another error of the daemon.
+            ValueError: the scope is invalid.
         """
         check_scope(scope)
         jsontext.encode(task)
@@ -112,15 +112,15 @@ class Bridge(Calling):
         return Registration(task, lambda: self._ask(lambda sink: self._core.requests.unregister(provided, sink)))
 
     def subscribe(self, *patterns: str, local: bool = False, max_events: int = 1024) -> EventStream:
-        """The events of these names, or of names that begin with what stands before a `*`. Waits for the daemon's
+        """Subscribes to events. A pattern is a name, or the beginning of a name followed by `*`. Waits for the daemon's
         answer.
 
         Args:
-            local: does not ask the daemon: only what it sends to this session without a subscription, such as
-                `record.changed` of a table that is watched, `bridge.traffic` and `web.close`, and what the bridge's
-                other streams subscribe to.
-            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader gets
-                `bridge.events_dropped`.
+            local: whether to subscribe without a request to the daemon. The stream then gets events that the daemon
+                sends to this session without a subscription, such as `record.changed` of a watched table,
+                `bridge.traffic` and `web.close`, and events to which other streams of the bridge subscribe.
+            max_events: the maximum number of events that wait for the reader. Beyond it, the oldest are dropped, and
+                the reader gets `bridge.events_dropped`.
 
         Raises:
             BridgeError: the error of the daemon.
@@ -136,7 +136,7 @@ class Bridge(Calling):
         def ask(sink: CallSink) -> None:
             if local:
                 requests.listen(subscription)
-                # What comes after the subscription is read by the stream.
+                # The stream gets all events from now on.
                 sink.ended(Success(None))
             else:
                 requests.subscribe(subscription, sink)
@@ -156,9 +156,9 @@ class Bridge(Calling):
     # The end
 
     def close(self) -> None:
-        """Ends the connection. Calls in flight are cancelled and end with `session.closed`; what was sent is
-        still delivered; handlers are cancelled. Waits for the daemon and for handlers, each for
-        `limits.close_timeout` at most. Closing again does nothing."""
+        """Closes the bridge. Calls in flight are cancelled and end with `session.closed`. Queued messages are still
+        delivered. Handlers are cancelled. Waits for the daemon and for handlers, for at most `limits.close_timeout`
+        each. Closing again does nothing."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -166,7 +166,7 @@ class Bridge(Calling):
         if self._thread.is_in_child:
             return self._thread.abandon()
         self._thread.post(self._core.close)
-        # The I/O thread never waits for another thread: after the time for the daemon it ends immediately.
+        # The I/O thread never waits for another thread. It ends at the latest soon after `close_timeout`.
         self._thread.join(self._limits.close_timeout + 5.0)
         self._handlers.close(self._limits.close_timeout)
         if self._reconnecting is not None and self._reconnecting is not threading.current_thread():
@@ -183,7 +183,7 @@ class Bridge(Calling):
             return
         warnings.warn(f"{self!r} was not closed", ResourceWarning, stacklevel=2, source=self)
         if not self._thread.is_in_child:
-            # Without waiting: this may be any thread, at any time.
+            # Without waiting, because this may run on any thread at any time.
             self._thread.post(self._core.close)
 
     def __repr__(self) -> str:

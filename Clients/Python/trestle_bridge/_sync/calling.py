@@ -1,4 +1,4 @@
-"""The calls of a bridge: what it asks of others, and the streams that belong to calls."""
+"""The calls of a bridge, and the streams in their options."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ Progress = Callable[[Any], None]
 
 
 class Calling(Streaming):
-    """Makes calls over a core, which has another owner."""
+    """Makes calls over a core, which it does not own."""
 
     def __init__(self, core: Core, thread: IOThread) -> None:
         self._core = core
         self._thread = thread
-        # No call is made again then.
+        # When it is set, no call is made again.
         self._closing = threading.Event()
 
     def pages(
         self, task: str, options: Optional[Mapping[str, Any]] = None, *, timeout: Optional[float] = None
     ) -> Iterator[Any]:
-        """The pages of a table, such as `bridge.sessions` or `persistence.query`: the results of calls, each of
-        which goes on where the one before ended.
+        """Yields the pages of a table, such as `bridge.sessions` or `persistence.query`. Each page is the result of one
+        call, which continues where the previous one ended.
 
         Args:
-            task: a task that answers with a `cursor` where there is more.
-            options: its options, but for `cursor`.
-            timeout: seconds, for each page.
+            task: a task whose result contains a `cursor` if there are more pages.
+            options: the options of the task, without `cursor`.
+            timeout: the timeout for each page, in seconds.
         """
         wanted = dict(options or {})
         while True:
             page = self.call(task, wanted, timeout=timeout)
             yield page
             cursor = page.get("cursor")
-            # A page that ends where the one before ended would never come to an end.
+            # A page with the same cursor as the previous one would repeat forever.
             if cursor is None or cursor == wanted.get("cursor"):
                 return
             wanted["cursor"] = cursor
@@ -61,24 +61,24 @@ class Calling(Streaming):
     ) -> Any:
         """Calls a task and waits for its result.
 
-        Where an exception such as KeyboardInterrupt ends the waiting, the call is cancelled.
+        If an exception such as KeyboardInterrupt ends the waiting, the call is cancelled.
 
         Args:
-            task: its name.
-            options: any JSON, with a `Stream` in the places where the task takes one; left out, the task gets `{}`.
-                None is JSON's null.
-            timeout: seconds, above 0 and at most a year, or `math.inf`: no timeout. None: the task's own or the
-                daemon's. Waiting for a connection counts.
-            retry: which errors are not raised, but have the call sent again within its timeout. A `Stream` that is read
-                once is not sent again.
-            on_progress: gets intermediate results, on this thread, in their order. All but the newest may be left out:
-                what must all arrive goes as a stream.
-            session: only a task that this session registered.
+            task: the name of the task.
+            options: any JSON, with a `Stream` where the task expects one. If omitted, the task gets `{}`. None is
+                JSON's null.
+            timeout: seconds, above 0 and at most a year, or `math.inf` for no timeout. None for the default of the task
+                or of the daemon. It includes the time of waiting for a connection.
+            retry: the errors after which the call is sent again, within its timeout. A call with a `Stream` whose
+                source can be read only once is not sent again.
+            on_progress: called with intermediate results, on this thread, in order. All but the newest may be omitted.
+                Use a stream for data that must arrive completely.
+            session: the session that must execute the call: only a task that it registered is called.
 
         Raises:
-            BridgeError: the error of the call; `call.timeout` where none came in time; `session.closed`
-                where the connection was lost; `busy` where too much waits to be written; `options.invalid`
-                where the options have no JSON, or a `Stream` that was sent before; what making a stream ends with.
+            BridgeError: the error of the call. `call.timeout`: there was no answer in time. `session.closed`: the
+                connection was lost. `busy`: too many bytes or calls are waiting. `options.invalid`: the options have no
+                JSON, or a `Stream` was already used. Also the errors of making a stream.
             ValueError: the timeout is not valid.
         """
         check_timeout(timeout)
@@ -117,12 +117,12 @@ class Calling(Streaming):
         self, task: str, options: Any = ABSENT, *, timeout: Optional[float] = None,
         on_progress: Optional[Progress] = None, progress: bool = False, session: Optional[int] = None,
     ) -> PendingCall:
-        """Begins a call and does not wait. Arguments and errors as with `call`, whose errors
-        `PendingCall.result` raises; but what is wrong with the arguments is raised here. A `Stream` among the options
-        is for `call`; here, the name of one stands.
+        """Begins a call without waiting. The arguments are those of `call`. Errors of the arguments are raised here;
+        `PendingCall.result` raises the other errors of `call`. The options must not contain a `Stream`, only the name
+        of a stream.
 
         Args:
-            progress: asks for intermediate results without `on_progress`, for `PendingCall.progress`.
+            progress: whether to request intermediate results for `PendingCall.progress`, without `on_progress`.
         """
         check_timeout(timeout)
         wanted = progress or on_progress is not None
@@ -140,12 +140,11 @@ class Calling(Streaming):
         return PendingCall(self._thread, self._core, call, waiter, on_progress)
 
     def notify(self, task: str, options: Any = ABSENT, *, session: Optional[int] = None) -> None:
-        """Makes a one-way call, whose end is not reported. Returns when the message is queued behind those before
-        it.
+        """Makes a one-way call, without a result. Returns when the message is queued for writing.
 
         Raises:
-            BridgeError: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
-                `options.invalid`: it was not sent.
+            BridgeError: the call was not sent: `busy`, `session.closed`, `daemon.unreachable`, `message.too_large` or
+                `options.invalid`.
         """
         waiter = Waiter()
         call = Call(jsontext.encode(task), _text(options), waiter, session=session, one_way=True)
@@ -153,17 +152,16 @@ class Calling(Streaming):
         waiter.wait()
 
     def publish(self, event: str, data: Any = None, *, retain: bool = False) -> None:
-        """Sends an event to all clients that subscribed to it, this client too if it did. Waits for the daemon's
-        answer.
+        """Sends an event to all its subscribers, including this client. Waits for the daemon's answer.
 
         Args:
-            event: its name.
+            event: the name of the event.
             data: any JSON.
-            retain: the daemon keeps the event in place of the one before of this name, and sends it to all clients that
-                subscribe later.
+            retain: whether the daemon stores the event and sends it to later subscribers. It replaces the previous
+                retained event of this name.
 
         Raises:
-            BridgeError: as with `call`; `permission.denied` where a rule forbids it; `quota.exceeded` where too many
+            BridgeError: as with `call`; `permission.denied` if a rule forbids it; `quota.exceeded` if too many events
                 are retained.
         """
         self.call(wire.PUBLISH, {"event": event, "data": data, **({wire.RETAIN: True} if retain else {})})

@@ -18,27 +18,27 @@ from .iothread import IOThread
 log = logging.getLogger("trestle_bridge")
 
 Handler = Callable[[Any, IncomingCall], Any]
-"""What does a task: takes the options and the call, returns the result, any JSON with a `Stream` here and there, or
-raises."""
+"""The function of a task. It takes the options and the call, and returns the result, any JSON that may contain a
+`Stream` at any place, or raises."""
 
 
 class HandlerThreads:
-    """Runs each call on a thread of a pool. Those for which there is none wait, and users take turns.
+    """Runs each call on a thread of a pool. If all threads are in use, calls wait, and users take turns.
 
-    Threads are made when they are first needed. A call that is cancelled before its turn is never begun.
+    Threads are made when they are first needed. A call that is cancelled while it waits is never begun.
     """
 
     def __init__(self, max_threads: int) -> None:
         self._max_threads = max_threads
-        # Owned by the I/O thread until the end.
+        # Owned by the I/O thread until `close`.
         self._pool: Optional[concurrent.futures.ThreadPoolExecutor] = None
         self._waiting = CallBacklog()
-        # Threads that take calls out of the backlog, and their ends.
+        # The number of threads that take calls out of the backlog, and the futures of their ends.
         self._working = 0
         self._working_lock = threading.Lock()
         self._ends: set[concurrent.futures.Future[None]] = set()
         self._here = threading.local()
-        # Bytes of progress that handlers have handed over, and that are not in the output yet.
+        # The number of bytes of progress that handlers have passed and that are not in the output yet.
         self._transit_bytes = 0
         self._transit_lock = threading.Lock()
         self._thread: Optional[IOThread] = None
@@ -46,18 +46,18 @@ class HandlerThreads:
         self._streaming = Streaming()
 
     def attach(self, thread: IOThread, provided: ProvidedTasks, streaming: Streaming) -> None:
-        """Where answers go, and the streams in them. Before the first call."""
+        """Sets the receivers of answers and of the streams in them. Called before the first call."""
         self._thread, self._provided, self._streaming = thread, provided, streaming
 
     @property
     def is_handler_thread(self) -> bool:
-        """Whether the thread that asks is running a handler of this bridge."""
+        """Whether the current thread is running a handler of this bridge."""
         return getattr(self._here, "is_handler", False)
 
-    # What the core calls, on the I/O thread.
+    # The functions that the core calls, on the I/O thread.
 
     def run(self, call: IncomingCall, handler: Handler) -> None:
-        """I/O thread: begins a call, or has it wait."""
+        """I/O thread: begins a call, or makes it wait."""
         if self._pool is None:
             self._pool = concurrent.futures.ThreadPoolExecutor(self._max_threads, "trestle-handler")
         with self._working_lock:
@@ -70,12 +70,12 @@ class HandlerThreads:
         end.add_done_callback(self._ends.discard)
 
     def cancel(self, call: IncomingCall) -> None:
-        """I/O thread: no one waits for a call any longer."""
+        """I/O thread: cancels a call that has not begun."""
         if self._waiting.remove(call):
             self._done(call, None, cancelled_error(started=False))
 
     def report(self, call: IncomingCall, value: bytes) -> bool:
-        """A handler's thread: an intermediate result."""
+        """A handler's thread: passes an intermediate result to the I/O thread."""
         thread, provided = self._thread, self._provided
         if thread is None or provided is None:
             return False
@@ -87,7 +87,7 @@ class HandlerThreads:
         return True
 
     def _write(self, provided: ProvidedTasks, call: IncomingCall, value: bytes) -> None:
-        """I/O thread: has an intermediate result written."""
+        """I/O thread: writes an intermediate result."""
         with self._transit_lock:
             self._transit_bytes -= len(value)
         provided.progress(call, value)
@@ -106,7 +106,7 @@ class HandlerThreads:
                     self._working -= 1
                     return
             self._work(*waiting)
-            # What it refers to must not live as long as the next call.
+            # The thread must not keep the objects of this call alive during the next call.
             del waiting
 
     def _work(self, call: IncomingCall, handler: Handler) -> None:
@@ -117,7 +117,7 @@ class HandlerThreads:
         try:
             result, sending = made_result(self._streaming, call, handler(call._options, call))
         except BaseException as raised:
-            # SystemExit too: a caller waits for one answer, and this thread is not the program's.
+            # SystemExit too: a caller waits for an answer, and this is not the program's main thread.
             if not isinstance(raised, BridgeError):
                 log.debug("the handler of %s raised", call.task, exc_info=True)
             error = handler_error(call.task, raised)
@@ -130,8 +130,8 @@ class HandlerThreads:
     # The end, on the thread that closes the bridge, once the I/O thread has ended.
 
     def close(self, timeout: float) -> None:
-        """Waits for handlers that still run, so many seconds. They have been cancelled; one that goes on
-        without looking keeps its thread until it returns."""
+        """Waits at most `timeout` seconds for running handlers, which have been cancelled. A handler that does not
+        check this keeps its thread until it returns."""
         pool, self._pool = self._pool, None
         if pool is None:
             return

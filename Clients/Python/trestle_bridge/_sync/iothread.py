@@ -1,4 +1,4 @@
-"""The thread that owns a core: reads, writes, and does what other threads ask for."""
+"""The thread that owns a core: it reads, writes, and runs the commands of other threads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ log = logging.getLogger("trestle_bridge")
 Command = Callable[[], None]
 
 _MAX_COMMANDS = 1000
-"""Commands that are run between two looks at the socket."""
+"""The maximum number of commands that run before the socket is checked again."""
 
 
 class IOThread:
     """Runs until its core is closed.
 
-    A command that is posted is run exactly once: by the thread, or, where that has ended, by the caller that posts it;
-    the core is closed by then, and every call ends immediately.
+    A posted command runs exactly once: on the thread, or on the caller's thread if the I/O thread has ended. In the
+    second case the core is closed, and every call ends immediately.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -43,11 +43,11 @@ class IOThread:
         self._thread = threading.Thread(target=self._run, name="trestle-bridge", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Starts the thread."""
         self._thread.start()
 
     def post(self, command: Command) -> None:
-        """Has a command run on the thread, in the order of posting.
+        """Runs a command on the thread, in the order of posting.
 
         Raises:
             RuntimeError: this is a forked child of the process that made the thread.
@@ -61,7 +61,7 @@ class IOThread:
             self._wake()
 
     def join(self, timeout: float) -> None:
-        """Waits until it has ended, unless this is the thread itself."""
+        """Waits until the thread has ended, unless this is the thread itself."""
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
 
@@ -71,8 +71,7 @@ class IOThread:
         return os.getpid() != self._process
 
     def abandon(self) -> None:
-        """In a forked child, which has the descriptors but not the thread: closes the child's copies of
-        them."""
+        """Closes the descriptors in a forked child, which has copies of them but not the thread."""
         self._has_ended = True
         self._driver.close()
         self._wake_out.close()
@@ -82,7 +81,7 @@ class IOThread:
         try:
             self._wake_out.send(b"\0")
         except OSError:
-            pass  # it is awake already, or has ended and does not sleep again
+            pass  # it is already awake, or it has ended
 
     def _run(self) -> None:
         try:
@@ -101,13 +100,13 @@ class IOThread:
     def _turn(self) -> None:
         driver = self._driver
         driver.step(self._wait())
-        # Not for ever: what the daemon says is to be read however busy this program is.
+        # Bounded, so that messages of the daemon are read even if this program is busy.
         self._run_commands(_MAX_COMMANDS)
-        # What the commands queued leaves now.
+        # Writes the messages that the commands have queued.
         driver.step()
 
     def _wait(self) -> bool:
-        """Sleeps until there is something to do; whether the daemon has said something."""
+        """Waits until there is work. Returns whether the socket is readable."""
         if not self._commands.empty():
             milliseconds = 0
         elif (at := self._driver.next_at) is None:
@@ -119,7 +118,7 @@ class IOThread:
         descriptor = self._driver.descriptor
         if descriptor >= 0:
             poll.register(descriptor, select.POLLIN | (select.POLLOUT if self._driver.wants_write else 0))
-        # 2**31 - 1 is the most that poll takes; a wake-up too early does no harm.
+        # The maximum for poll is 2**31 - 1; an early wake-up is harmless.
         ready = dict(poll.poll(min(milliseconds, 0x7FFFFFFF)))
         if self._wake_in.fileno() in ready:
             try:

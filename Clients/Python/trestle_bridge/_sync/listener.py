@@ -1,4 +1,4 @@
-"""What a bridge learns of its core's state."""
+"""The listener of a bridge to the state of its core."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ if TYPE_CHECKING:
 
 
 class Listener:
-    """Learns of the core's state, on the I/O thread. Apart from the bridge, which nothing here keeps alive."""
+    """Receives the state of the core, on the I/O thread. It is a separate object, so that it does not keep the bridge
+    alive."""
 
     def __init__(self) -> None:
         self.first = Waiter()
         self.on_reconnect: Optional[Callable[[], None]] = None
 
     def opened(self, first: bool) -> None:
-        """A session has begun."""
+        """Handles the begin of a session."""
         if first:
             self.first.ended(Success(None))
         elif self.on_reconnect is not None:
             self.on_reconnect()
 
     def closed(self, error: BridgeError) -> None:
-        """No further session will begin."""
-        # Does nothing where it has opened.
+        """Handles the final end: no further session follows."""
+        # Does nothing if a session has begun before.
         self.first.ended(error)
 
 
 def weak_caller(bridge: Bridge, on_reconnect: Callable[[Bridge], None]) -> Callable[[], None]:
-    """A function that calls `on_reconnect` on a thread of its own."""
-    # The I/O thread must not keep a bridge alive that its program has forgotten.
+    """Returns a function that calls `on_reconnect` on a separate thread."""
+    # A weak reference: the I/O thread must not keep a dropped bridge alive.
     reference = weakref.ref(bridge)
 
     def call() -> None:

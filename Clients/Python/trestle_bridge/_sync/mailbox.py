@@ -1,4 +1,4 @@
-"""Values on their way from the I/O thread to a thread that waits for them."""
+"""Passes values from the I/O thread to a waiting thread."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ E = TypeVar("E")
 
 
 class Ended(Generic[E]):
-    """Nothing more comes; how it ended."""
+    """The end of a mailbox, and the way in which it ended."""
 
     def __init__(self, how: E) -> None:
         self.how = how
 
 
 class Mailbox(Generic[T, E]):
-    """A bounded queue with an end. Beyond its capacity the oldest values are dropped, and counted.
+    """A bounded queue with an end. Beyond its capacity, the oldest values are dropped and counted.
 
-    The I/O thread puts; any thread may take. Made of a SimpleQueue, whose operations a signal cannot
-    interrupt half way.
+    The I/O thread puts values; any thread may take them. It uses a SimpleQueue, whose operations are atomic with
+    respect to signals.
     """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._items: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._end: Optional[Ended[E]] = None
-        # Each of the two counts is written by one thread alone: the first by the I/O thread, the other by the
-        # reader.
+        # Only one thread writes each count: the I/O thread the first, the reader the second.
         self._dropped = 0
         self._dropped_told = 0
 
@@ -44,27 +43,27 @@ class Mailbox(Generic[T, E]):
         self._items.put(value)
 
     def finish(self, how: E) -> None:
-        """I/O thread: nothing more comes. What is in it is still handed out."""
+        """I/O thread: ends the mailbox. The reader still gets the values in it."""
         if self._end is None:
             self._end = Ended(how)
             self._items.put(self._end)
 
     def take_dropped(self) -> int:
-        """How many were dropped since this was asked last."""
+        """Returns the number of values dropped since the last call."""
         dropped = self._dropped - self._dropped_told
         self._dropped_told += dropped
         return dropped
 
     @property
     def has_ended(self) -> bool:
-        """Whether the end has come, though there may be values before it."""
+        """Whether the mailbox has ended. It may still contain values."""
         return self._end is not None
 
     def take(self, timeout: Optional[float] = None) -> Union[T, Ended[E]]:
-        """The next value, or the end, again and again.
+        """Waits for the next value. After the last value, returns the end, also repeatedly.
 
         Raises:
-            TimeoutError: neither came within so many seconds.
+            TimeoutError: neither arrived within `timeout` seconds.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -77,7 +76,7 @@ class Mailbox(Generic[T, E]):
                 raise TimeoutError(f"nothing came within {timeout:g} s") from None
             end = self._end
             if end is not None and item is end:
-                # For the other readers, and for the next time.
+                # For other readers and later calls.
                 self._items.put(end)
                 return end
             value: T = item

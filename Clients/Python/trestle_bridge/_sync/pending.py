@@ -1,4 +1,4 @@
-"""A call in flight, as the thread that made it sees it."""
+"""A call in flight, for the threads that wait for it."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from .mailbox import Ended, Mailbox
 
 
 class Waiter:
-    """The sink of a call, and where threads wait for it."""
+    """The sink of a call, at which threads wait for its end."""
 
     def __init__(self, progress_capacity: int = 1) -> None:
         self.mailbox: Mailbox[Any, Outcome] = Mailbox(progress_capacity)
         self._then: Optional[Callable[[], None]] = None
 
     def progressed(self, value: Any) -> None:
-        """I/O thread: an intermediate result."""
+        """I/O thread: receives an intermediate result."""
         self.mailbox.put(value)
 
     def ended(self, outcome: Outcome) -> None:
-        """I/O thread: the end."""
+        """I/O thread: receives the end."""
         self.mailbox.finish(outcome)
         if self._then is not None:
             self._then()
 
     def when_ended(self, then: Callable[[], None]) -> None:
-        """Has a function called on the I/O thread when the end has come; immediately, where it has."""
+        """Calls a function on the I/O thread when the call ends; immediately if it has ended."""
         self._then = then
         if self.mailbox.has_ended:
             then()
 
     def wait(self) -> Any:
-        """Waits for the end: the result, or its error raised."""
+        """Waits for the end of the call. Returns its result, or raises its error."""
         while True:
             item = self.mailbox.take()
             if isinstance(item, Ended):
@@ -65,19 +65,18 @@ class PendingCall:
         return self._waiter.mailbox.has_ended
 
     def when_done(self, then: Callable[[], None]) -> None:
-        """Has a function called when the call has ended, for streams. It must not block."""
+        """Calls a function when the call ends. The function must not block. Used by streams."""
         self._waiter.when_ended(then)
 
     def result(self, timeout: Optional[float] = None) -> Any:
-        """Waits for the end of the call. Progress is handed to `on_progress` meanwhile, on this thread.
+        """Waits for the end of the call. Meanwhile, passes progress to `on_progress`, on this thread.
 
         Args:
-            timeout: seconds to wait here; None: until the call ends. The call's own deadline is another
-                matter.
+            timeout: the number of seconds to wait; None for no limit. It does not change the deadline of the call.
 
         Raises:
-            BridgeError: how the call ended.
-            TimeoutError: the call has not ended; it goes on, and may be waited for again.
+            BridgeError: the error of the call.
+            TimeoutError: the call has not ended. It continues, and `result` may be called again.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -89,17 +88,17 @@ class PendingCall:
                 self._on_progress(item)
 
     def progress(self) -> Iterator[Any]:
-        """The intermediate results, until the call ends; `result` then has the end. For one thread, instead of
-        `on_progress`. Of those that are not taken, the oldest are dropped."""
+        """Yields the intermediate results until the call ends. Call `result` afterwards. For one thread, instead of
+        `on_progress`. If the reader is too slow, the oldest results are dropped."""
         while not isinstance(item := self._waiter.mailbox.take(), Ended):
             yield item
 
     def cancel(self) -> None:
-        """Asks for the end of the call. Does not wait: `result` raises `call.cancelled`, unless the call was
-        answered before the daemon read the cancel."""
+        """Requests the cancellation of the call. Does not wait. `result` then raises `call.cancelled`, unless the call
+        was answered before the daemon received the cancel."""
         self._thread.post(lambda: self._core.calls.cancel(self._call))
 
     def abandon(self) -> None:
-        """Ends the call immediately, on this side, and has the daemon cancel it. For a caller that no longer
+        """Ends the call immediately in this process, and asks the daemon to cancel it. For a caller that no longer
         waits."""
         self._thread.post(lambda: self._core.calls.abandon(self._call))

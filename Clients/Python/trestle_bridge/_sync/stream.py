@@ -1,4 +1,4 @@
-"""The events of a subscription, as a thread reads them."""
+"""The events of a subscription, for a reading thread."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .mailbox import Ended, Mailbox
 class EventStream(Iterator[Event]):
     """An iterator of `Event`, for one reading thread, and a context manager that ends the subscription.
 
-    It goes on when the connection is lost and made again: what was published meanwhile is missed, and the reader gets
-    `bridge.events_dropped` with the count None. Iterating ends when the stream or the bridge is closed, and raises
-    `BridgeError` when the connection is lost for good.
+    It continues after a reconnect. Events that were published meanwhile are missed, and the reader gets
+    `bridge.events_dropped` with the count None. The iteration ends when the stream or the bridge is closed. It raises
+    `BridgeError` when the connection is lost permanently.
     """
 
     def __init__(self, patterns: Sequence[str], max_events: int) -> None:
@@ -23,27 +23,27 @@ class EventStream(Iterator[Event]):
         self._mailbox: Mailbox[Event, Optional[BridgeError]] = Mailbox(max_events)
         self._unsubscribe: Callable[[], None] = lambda: None
 
-    # What the core calls, on the I/O thread.
+    # The functions that the core calls, on the I/O thread.
 
     def received(self, event: Event) -> None:
-        """I/O thread: an event."""
+        """I/O thread: receives an event."""
         self._mailbox.put(event)
 
     def finished(self, error: Optional[BridgeError]) -> None:
-        """I/O thread: no further events come."""
+        """I/O thread: receives the end of the events."""
         self._mailbox.finish(error)
 
-    # What the program calls.
+    # The functions that the program calls.
 
     def get(self, timeout: Optional[float] = None) -> Event:
         """Waits for the next event.
 
         Args:
-            timeout: seconds; None: without end.
+            timeout: the number of seconds to wait; None for no limit.
 
         Raises:
-            TimeoutError: none came.
-            BridgeError: `session.closed`: no further one will come.
+            TimeoutError: no event arrived in time.
+            BridgeError: the subscription has ended; `session.closed` after `close`.
         """
         if dropped := self._mailbox.take_dropped():
             return Event(EVENTS_DROPPED, {"count": dropped})
@@ -63,7 +63,7 @@ class EventStream(Iterator[Event]):
         raise StopIteration
 
     def close(self) -> None:
-        """Ends the subscription. Does not wait; events that have come are still handed out."""
+        """Ends the subscription. Does not wait. The reader still gets the events that have arrived."""
         self._unsubscribe()
 
     def __enter__(self) -> EventStream:

@@ -1,4 +1,4 @@
-"""The asyncio face: a bridge for programs with an event loop.
+"""The asyncio interface: a bridge for programs with an event loop.
 
     import asyncio
     from trestle_bridge import aio
@@ -9,8 +9,8 @@
 
     asyncio.run(main())
 
-The core belongs to the event loop's thread, and so does everything here: nothing may be used from another
-thread. `PluginCall` and `InterceptedCall` are what functions of a `Plugin` get that are `async`.
+All objects belong to the thread of the event loop and must not be used from another thread. `async` functions of a
+`Plugin` get `PluginCall` and `InterceptedCall`.
 """
 
 from .._plugin.aio_calls import PluginCall

@@ -1,4 +1,4 @@
-"""`Bridge`: the asyncio face of the library."""
+"""`Bridge`: the asyncio interface of the library."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Bridge(Calling):
             await self.close()
             raise
 
-    # What the core calls.
+    # The functions that the core calls.
 
     def opened(self, first: bool) -> None:
-        """A session has begun."""
+        """Handles the begin of a session."""
         if first:
             self._first.ended(Success(None))
         elif self._on_reconnect is not None:
@@ -65,12 +65,12 @@ class Bridge(Calling):
         await on_reconnect(self)
 
     def closed(self, error: BridgeError) -> None:
-        """No session will ever begin again."""
+        """Handles the final end: no further session follows."""
         self._first.ended(error)
         self._has_closed.set()
         self._pump.kick()
 
-    # What the daemon said
+    # The state of the session
 
     @property
     def socket(self) -> str:
@@ -79,18 +79,18 @@ class Bridge(Calling):
 
     @property
     def connected(self) -> bool:
-        """Whether there is a session at this moment."""
+        """Whether there is currently a session."""
         return self._core.is_open
 
     @property
     def hello(self) -> Optional[dict[str, Any]]:
-        """What the daemon said of itself when the last session began: protocol, session, daemon, features,
-        limits. None where it does not let this program ask."""
+        """The daemon's answer to `bridge.hello` in the last session: protocol, session, daemon, features, limits. None
+        if the daemon refused it."""
         return self._core.hello
 
     @property
     def session(self) -> Optional[int]:
-        """The number of the last session; None where it is not known."""
+        """The number of the last session; None if it is unknown."""
         session = (self.hello or {}).get("session")
         return session if isinstance(session, int) else None
 
@@ -105,22 +105,23 @@ class Bridge(Calling):
     async def register(
         self, task: str, handler: Handler, *, scope: Scope = "any", description: Optional[TaskDescription] = None,
     ) -> Registration:
-        """Provides a task: others' calls of it go to the handler, in every session, until the registration is closed:
+        """Provides a task, also across reconnects, until the registration is closed. Use
         `async with await bridge.register(…)`.
 
-        The handler, a coroutine function, is called with the options and an `IncomingCall`, each call in an
-        asyncio task of its own, which is cancelled when no one waits any longer. What it returns becomes the result;
-        a `Stream` in it is written for the caller. A `BridgeError` that it raises goes to the caller as it is, any
-        other exception as `internal` with its text.
+        The handler, a coroutine function, is called with the options and an `IncomingCall`. Each call runs in its own
+        asyncio task, which is cancelled when the caller no longer waits. Its return value is the result; a `Stream` in
+        it is written for the caller. A `BridgeError` that it raises is the error for the caller. Any other exception
+        becomes `internal` with its text.
 
         Args:
-            scope: `any`, or `session`: only calls that name this session.
-            description: what the daemon shows of the task, and checks options by. Where its schema of the options has
-                the format `trestle-stream`, the handler gets a `ByteReader` in place of the name.
+            scope: `any` for the calls of all sessions, `session` for calls that name this session.
+            description: the description of the task, which the daemon shows, and with which it checks options. Where
+                the schema of the options has the format `trestle-stream`, the handler gets a `ByteReader` instead of
+                the name.
 
         Raises:
-            BridgeError: `task.exists` where the name belongs to a plugin, or another error of the daemon.
-            ValueError: there is no such scope.
+            BridgeError: `task.exists` if the name belongs to a plugin, or another error of the daemon.
+            ValueError: the scope is invalid.
         """
         check_scope(scope)
         jsontext.encode(task)
@@ -131,15 +132,16 @@ class Bridge(Calling):
         return Registration(task, lambda: self._ask(lambda sink: self._core.requests.unregister(provided, sink)))
 
     def subscribe(self, *patterns: str, local: bool = False, max_events: int = 1024) -> EventStream:
-        """The events of these names, or of names that begin with what stands before a `*`. The daemon is asked when the
-        stream is awaited, entered or iterated.
+        """Subscribes to events. A pattern is a name, or the beginning of a name followed by `*`. The request is sent
+        when the stream is awaited, entered or iterated.
 
         Args:
-            local: does not ask the daemon: only what it sends to this session without a subscription, such as
-                `record.changed` of a table that is watched, `bridge.traffic` and `web.close`, and what the bridge's
-                other streams subscribe to. Such a stream gets events immediately.
-            max_events: how many may wait to be read; beyond, the oldest are dropped, and the reader gets
-                `bridge.events_dropped`.
+            local: whether to subscribe without a request to the daemon. The stream then gets events that the daemon
+                sends to this session without a subscription, such as `record.changed` of a watched table,
+                `bridge.traffic` and `web.close`, and events to which other streams of the bridge subscribe. A local
+                stream gets events immediately.
+            max_events: the maximum number of events that wait for the reader. Beyond it, the oldest are dropped, and
+                the reader gets `bridge.events_dropped`.
 
         Raises:
             ValueError: there is no pattern.
@@ -152,9 +154,9 @@ class Bridge(Calling):
     # The end
 
     async def close(self) -> None:
-        """Ends the connection. Calls in flight are cancelled and end with `session.closed`; what was sent is
-        still delivered; handlers are cancelled. Waits for the daemon and for handlers, each for
-        `limits.close_timeout` at most. Closing again does nothing."""
+        """Closes the bridge. Calls in flight are cancelled and end with `session.closed`. Queued messages are still
+        delivered. Handlers are cancelled. Waits for the daemon and for handlers, for at most `limits.close_timeout`
+        each. Closing again does nothing."""
         self._core.close()
         self._pump.kick()
         try:

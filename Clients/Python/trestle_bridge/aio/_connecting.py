@@ -1,4 +1,4 @@
-"""`connect`: the way to a bridge of the asyncio face."""
+"""`connect`: makes a bridge of the asyncio interface."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ def connect(
     parse_float: Callable[[str], Any] = float,
     limits: Limits = Limits(),
 ) -> Connecting:
-    """Connects to the daemon and introduces this program, once it is awaited or entered with `async with`.
+    """Connects to the daemon and introduces this program when the result is awaited or entered with `async with`.
 
     Args:
-        socket: the path of the socket; None: the one that `TRESTLE_SOCKET` names, else this user's own, else the
+        socket: the path of the socket; None for the path in `TRESTLE_SOCKET`, else the user's own socket, else the
             system's.
-        client: the name of this program in the daemon's lists; None: the name of its script.
+        client: the name of this program in the daemon's lists; None for the name of its script.
         version: this program's version.
-        origin: what the session speaks for, such as `https://example.org`; None: `local`.
-        reconnect: whether a connection that is lost is made again, and after which pauses.
-        on_reconnect: called, in an asyncio task of its own, when a new session has begun in the place of a
-            lost one. Tasks and subscriptions are restored by then; a login, or a watched table, is not.
-        wait_for_daemon: whether the first connection is tried again where no daemon answers: until one does, or for so
-            many seconds.
-        parse_float: makes the numbers with a point or an exponent that come from the daemon, of their text.
-            `decimal.Decimal` keeps every digit.
-        limits: bounds and times.
+        origin: the origin that the session represents, such as `https://example.org`; None for `local`.
+        reconnect: whether a lost connection is made again, or the pauses between the attempts.
+        on_reconnect: called, in a separate asyncio task, when a new session has replaced a lost one. Tasks and
+            subscriptions are restored automatically; logins and watched tables are not.
+        wait_for_daemon: whether the first connection is retried until a daemon answers, or the number of seconds in
+            which it is retried.
+        parse_float: converts the text of a number with a point or an exponent from the daemon. `decimal.Decimal` keeps
+            every digit.
+        limits: the limits and times.
 
     Raises (when awaited or entered):
-        BridgeError: `daemon.unreachable` where no daemon answers there, `connection.denied` where this user may
-            not open the socket, or another error of the daemon.
+        BridgeError: `daemon.unreachable` if no daemon answers at the socket, `connection.denied` if this user may not
+            open it, or another error of the daemon.
     """
     return Connecting(
         settings(socket, client, version, origin, reconnect, wait_for_daemon, parse_float, limits), on_reconnect)
 
 
 class Connecting:
-    """A bridge to be: `await` it, or enter it with `async with`, which closes the bridge at its end. Once."""
+    """The result of `connect`. `await` it to get a bridge, or enter it with `async with`, which closes the bridge at
+    the end. It can be used once."""
 
     def __init__(self, settings: Settings, on_reconnect: Optional[OnReconnect]) -> None:
         self._settings = settings

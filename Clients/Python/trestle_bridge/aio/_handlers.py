@@ -1,4 +1,4 @@
-"""The tasks in which handlers of provided tasks run."""
+"""The asyncio tasks in which handlers of provided tasks run."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ._pump import Pump
 log = logging.getLogger("trestle_bridge")
 
 Handler = Callable[[Any, IncomingCall], Awaitable[Any]]
-"""What does a task: takes the options and the call, returns the result, any JSON with a `Stream` here and there, or
-raises."""
+"""The function of a task. It takes the options and the call, and returns the result, any JSON that may contain a
+`Stream` at any place, or raises."""
 
 
 class HandlerTasks:
-    """Runs each call in an asyncio task of its own, which is cancelled when no one waits for the call any longer. Of
-    calls that come faster than the loop begins them, users take turns."""
+    """Runs each call in its own asyncio task, which is cancelled when the caller no longer waits. If calls arrive
+    faster than the loop begins them, users take turns."""
 
     def __init__(self) -> None:
         self._waiting = CallBacklog()
-        # Tasks before their first step.
+        # The calls whose asyncio tasks have not run yet.
         self._starting: set[IncomingCall] = set()
         self._tasks: dict[IncomingCall, asyncio.Task[None]] = {}
         self._pump: Optional[Pump] = None
@@ -35,25 +35,25 @@ class HandlerTasks:
         self._streaming = Streaming()
 
     def attach(self, pump: Pump, provided: ProvidedTasks, streaming: Streaming) -> None:
-        """Where answers go, and the streams in them. Before the first call."""
+        """Sets the receivers of answers and of the streams in them. Called before the first call."""
         self._pump, self._provided, self._streaming = pump, provided, streaming
 
-    # What the core calls.
+    # The functions that the core calls.
 
     def run(self, call: IncomingCall, handler: Handler) -> None:
-        """Begins a call, or has it wait."""
+        """Begins a call, or makes it wait."""
         self._waiting.append(call, handler)
         self._begin_waiting()
 
     def cancel(self, call: IncomingCall) -> None:
-        """No one waits for a call any longer."""
+        """Cancels a call."""
         if self._waiting.remove(call):
             self._answer(call, None, cancelled_error(started=False))
         elif (task := self._tasks.get(call)) is not None:
             task.cancel()
 
     def report(self, call: IncomingCall, value: bytes) -> bool:
-        """An intermediate result."""
+        """Sends an intermediate result."""
         if self._provided is None or self._pump is None or not self._provided.has_room(call, value):
             return False
         is_taken = self._provided.progress(call, value)
@@ -87,13 +87,13 @@ class HandlerTasks:
 
     def _done(self, call: IncomingCall, task: asyncio.Task[None]) -> None:
         self._tasks.pop(call, None)
-        # Where it was cancelled before its first step.
+        # In case it was cancelled before its first step.
         self._has_started(call)
         if task.cancelled():
-            # Whether the handler did anything is not known to us.
+            # It is unknown whether the handler has had an effect.
             self._answer(call, None, cancelled_error(started=True))
         elif (error := task.exception()) is not None:
-            # SystemExit and its like: the loop sees to those, the caller gets its answer.
+            # SystemExit and similar: the loop handles them, and the caller still gets an answer.
             self._answer(call, None, handler_error(call.task, error))
 
     def _answer(self, call: IncomingCall, result: Optional[bytes], error: Optional[BridgeError]) -> None:
@@ -103,7 +103,7 @@ class HandlerTasks:
             self._pump.kick()
 
     async def close(self, timeout: float) -> None:
-        """Waits for handlers that still run, so many seconds. They have been cancelled."""
+        """Waits at most `timeout` seconds for running handlers, which have been cancelled."""
         others = [task for task in self._tasks.values() if task is not asyncio.current_task()]
         if others:
             await asyncio.wait(others, timeout=timeout)

@@ -1,4 +1,4 @@
-"""Values on their way from the core to a task that waits for them, both on the event loop's thread."""
+"""Passes values from the core to a waiting asyncio task, both on the event loop's thread."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ E = TypeVar("E")
 
 
 class Ended(Generic[E]):
-    """Nothing more comes; how it ended."""
+    """The end of a mailbox, and the way in which it ended."""
 
     def __init__(self, how: E) -> None:
         self.how = how
 
 
 class Mailbox(Generic[T, E]):
-    """A bounded queue with an end. Beyond its capacity the oldest values are dropped, and counted."""
+    """A bounded queue with an end. Beyond its capacity, the oldest values are dropped and counted."""
 
     def __init__(self, capacity: int) -> None:
         self._items: deque[T] = deque()
@@ -36,24 +36,24 @@ class Mailbox(Generic[T, E]):
         self._news.set()
 
     def finish(self, how: E) -> None:
-        """Nothing more comes. What is in it is still handed out."""
+        """Ends the mailbox. The reader still gets the values in it."""
         if self._end is None:
             self._end = Ended(how)
             self._news.set()
 
     def take_dropped(self) -> int:
-        """How many were dropped since this was asked last."""
+        """Returns the number of values dropped since the last call."""
         dropped, self._dropped = self._dropped, 0
         return dropped
 
     @property
     def has_ended(self) -> bool:
-        """Whether the end has come, though there may be values before it."""
+        """Whether the mailbox has ended. It may still contain values."""
         return self._end is not None
 
     async def take(self) -> Union[T, Ended[E]]:
-        """The next value, or the end, again and again. A task that is cancelled while it waits loses
-        nothing."""
+        """Waits for the next value. After the last value, returns the end, also repeatedly. A task that is cancelled
+        while it waits loses no value."""
         while True:
             if self._items:
                 return self._items.popleft()

@@ -1,4 +1,4 @@
-"""A call in flight, as the task that made it sees it."""
+"""A call in flight, for the asyncio tasks that wait for it."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from ._pump import Pump
 
 
 class Waiter:
-    """The sink of a call, and where tasks wait for it."""
+    """The sink of a call, at which asyncio tasks wait for its end."""
 
     def __init__(self, progress_capacity: int = 1) -> None:
         self.mailbox: Mailbox[Any, Outcome] = Mailbox(progress_capacity)
         self._then: Optional[Callable[[], None]] = None
 
     def progressed(self, value: Any) -> None:
-        """An intermediate result."""
+        """Receives an intermediate result."""
         self.mailbox.put(value)
 
     def ended(self, outcome: Outcome) -> None:
-        """The end."""
+        """Receives the end."""
         self.mailbox.finish(outcome)
         if self._then is not None:
             self._then()
 
     def when_ended(self, then: Callable[[], None]) -> None:
-        """Has a function called when the end has come; immediately, where it has."""
+        """Calls a function when the call ends; immediately if it has ended."""
         self._then = then
         if self.mailbox.has_ended:
             then()
 
     async def wait(self) -> Any:
-        """Waits for the end: the result, or its error raised."""
+        """Waits for the end of the call. Returns its result, or raises its error."""
         while True:
             item = await self.mailbox.take()
             if isinstance(item, Ended):
@@ -59,16 +59,16 @@ class PendingCall:
         return self._waiter.mailbox.has_ended
 
     def when_done(self, then: Callable[[], None]) -> None:
-        """Has a function called when the call has ended, for streams. It must not block."""
+        """Calls a function when the call ends. The function must not block. Used by streams."""
         self._waiter.when_ended(then)
 
     async def result(self) -> Any:
-        """Waits for the end of the call. Progress is handed to `on_progress` meanwhile. The call goes on
-        where the waiting task is cancelled; for `asyncio.wait_for` with a call that shall end too, use
+        """Waits for the end of the call. Meanwhile, passes progress to `on_progress`. If the waiting asyncio task is
+        cancelled, the call continues. To cancel the call as well, for example with `asyncio.wait_for`, use
         `Bridge.call`.
 
         Raises:
-            BridgeError: how the call ended.
+            BridgeError: the error of the call.
         """
         while not isinstance(item := await self._waiter.mailbox.take(), Ended):
             if self._on_progress is not None:
@@ -76,19 +76,19 @@ class PendingCall:
         return unwrap(item.how)
 
     async def progress(self) -> AsyncIterator[Any]:
-        """The intermediate results, until the call ends; `result` then has the end. For one task, instead of
-        `on_progress`. Of those that are not taken, the oldest are dropped."""
+        """Yields the intermediate results until the call ends. Call `result` afterwards. For one asyncio task, instead
+        of `on_progress`. If the reader is too slow, the oldest results are dropped."""
         while not isinstance(item := await self._waiter.mailbox.take(), Ended):
             yield item
 
     def cancel(self) -> None:
-        """Asks for the end of the call. Does not wait: `result` raises `call.cancelled`, unless the call was
-        answered before the daemon read the cancel."""
+        """Requests the cancellation of the call. Does not wait. `result` then raises `call.cancelled`, unless the call
+        was answered before the daemon received the cancel."""
         self._core.calls.cancel(self._call)
         self._pump.kick()
 
     def abandon(self) -> None:
-        """Ends the call immediately, on this side, and has the daemon cancel it. For a caller that no longer
+        """Ends the call immediately in this process, and asks the daemon to cancel it. For a caller that no longer
         waits."""
         self._core.calls.abandon(self._call)
         self._pump.kick()

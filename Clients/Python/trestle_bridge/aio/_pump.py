@@ -1,4 +1,4 @@
-"""Drives a core from an event loop: watches its socket and its time."""
+"""Drives a core from an event loop: watches its socket and its timers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ log = logging.getLogger("trestle_bridge")
 
 
 class Pump:
-    """Steps the driver when the socket is ready, when a timer is due, and soon after a caller asked for something."""
+    """Steps the driver when the socket is ready, when a timer is due, and soon after a request of a caller."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._driver = Driver(core, self._forget)
         self._loop = asyncio.get_running_loop()
-        # What is being watched: a descriptor, or -1; whether for output too.
+        # The watched descriptor, -1 if there is none, and whether it is watched for output too.
         self._watched = -1
         self._watches_write = False
         self._timer: Optional[asyncio.TimerHandle] = None
@@ -28,12 +28,12 @@ class Pump:
         self._soon: Optional[asyncio.Handle] = None
 
     def kick(self) -> None:
-        """Has the driver step once the loop comes round; several requests leave together."""
+        """Schedules a step of the driver for the next turn of the loop, so that several requests are sent together."""
         if self._soon is None and self._core.state is not State.CLOSED:
             self._soon = self._loop.call_soon(self._step)
 
     def abandon(self) -> None:
-        """Closes the socket, after whatever happened."""
+        """Closes the socket and stops the timers, in any state."""
         self._driver.close()
         self._stop()
 
@@ -79,7 +79,7 @@ class Pump:
         self._step()
 
     def _forget(self, descriptor: int) -> None:
-        """The driver is about to close its socket."""
+        """Stops watching a socket that the driver is about to close."""
         if descriptor == self._watched:
             if not self._loop.is_closed():
                 self._loop.remove_reader(descriptor)

@@ -1,4 +1,4 @@
-"""A task that a bridge provides, until that is ended."""
+"""The registration of a task that a bridge provides."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import Awaitable, Callable
 
 
 class Registration:
-    """A task that is provided. Made by `Bridge.register`. An asynchronous context manager: leaving it ends it."""
+    """The registration of a provided task. Made by `Bridge.register`. An asynchronous context manager: leaving it ends
+    the registration."""
 
     def __init__(self, task: str, unregister: Callable[[], Awaitable[None]]) -> None:
         self.task = task
-        """Its name."""
+        """The name of the task."""
         self._unregister = unregister
 
     async def close(self) -> None:
-        """No longer provides the task; calls that have come already go on. Waits for the daemon's answer. Closing again
-        does nothing, nor does closing one whose task was registered again: the later registration holds.
+        """Ends the registration. Calls that have already arrived continue. Waits for the daemon's answer. Does nothing
+        if the registration was already closed, or if a later registration of the task has replaced it.
 
         Raises:
             BridgeError: the error of the daemon.

@@ -1,4 +1,4 @@
-"""The events of a subscription, as a task reads them."""
+"""The events of a subscription, for a reading asyncio task."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._mailbox import Ended, Mailbox
 
 
 class EventStream(AsyncIterator[Event]):
-    """An asynchronous iterator of `Event`, for one reading task.
+    """An asynchronous iterator of `Event`, for one reading asyncio task.
 
-    The daemon is asked when the stream is awaited, entered as a context manager, or iterated for the first
-    time, whichever comes first; what it refuses is raised there. Leaving the context ends the subscription.
+    The request to the daemon is sent when the stream is first awaited, entered as a context manager, or iterated. An
+    error of the daemon is raised there. Leaving the context ends the subscription.
 
-    It goes on when the connection is lost and made again: what was published meanwhile is missed, and the reader gets
-    `bridge.events_dropped` with the count None. Iterating ends when the stream or the bridge is closed, and raises
-    `BridgeError` when the connection is lost for good.
+    It continues after a reconnect. Events that were published meanwhile are missed, and the reader gets
+    `bridge.events_dropped` with the count None. The iteration ends when the stream or the bridge is closed. It raises
+    `BridgeError` when the connection is lost permanently.
     """
 
     def __init__(
@@ -36,20 +36,20 @@ class EventStream(AsyncIterator[Event]):
         self._is_subscribed = False
         self._subscribing = asyncio.Lock()
 
-    # What the core calls.
+    # The functions that the core calls.
 
     def received(self, event: Event) -> None:
-        """An event."""
+        """Receives an event."""
         self._mailbox.put(event)
 
     def finished(self, error: Optional[BridgeError]) -> None:
-        """No further events come."""
+        """Receives the end of the events."""
         self._mailbox.finish(error)
 
-    # What the program calls.
+    # The functions that the program calls.
 
     def close(self) -> None:
-        """Ends the subscription. Does not wait; events that have come are still handed out."""
+        """Ends the subscription. Does not wait. The reader still gets the events that have arrived."""
         self._unsubscribe(self)
         self._mailbox.finish(None)
 

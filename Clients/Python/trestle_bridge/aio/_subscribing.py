@@ -1,4 +1,4 @@
-"""How a stream of events comes to its subscription."""
+"""Makes event streams and their subscriptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._stream import EventStream
 
 
 def subscribed_stream(patterns: Sequence[str], max_events: int, requests: Requests, pump: Pump) -> EventStream:
-    """A stream for which the daemon is asked when a caller reads it."""
+    """Returns a stream whose request to the daemon is sent when it is awaited, entered or read."""
     subscriptions: dict[EventStream, Subscription] = {}
 
     async def ask(stream: EventStream) -> None:
@@ -36,7 +36,7 @@ def subscribed_stream(patterns: Sequence[str], max_events: int, requests: Reques
 
 
 def local_stream(patterns: Sequence[str], max_events: int, requests: Requests, pump: Pump) -> EventStream:
-    """A stream of which the daemon knows nothing; it gets events immediately."""
+    """Returns a stream without a request to the daemon. It gets events immediately."""
 
     async def ask(stream: EventStream) -> None:
         pass

@@ -1,17 +1,18 @@
-// A program that was started, and the sockets to its standard streams.
+// A child process, and the sockets that are connected to its standard streams.
 import Glibc
 import Synchronization
 import TaskKit
 
-/// A process, which leads a group of its own. It has to be waited for: who makes one sees to that. Any thread.
+/// A process that leads a process group of its own. The code that creates one must wait for it. Any thread.
 final class Child: Sendable {
     let pid: pid_t
-    /// How it ended, once that is known. A process that was waited for no longer exists, and its number may be
-    /// another's: so signals are sent under the same lock.
+    /// The exit status; `nil` until it is known. A process that was waited for no longer exists, and its number may
+    /// belong to another process. So signals are sent under the same lock.
     private let end = Mutex<Int32?>(nil)
 
-    /// Starts a program. Streams that are nil lead nowhere; all other descriptors of this process are closed in it.
-    /// What keeps a selection runs on for days: it must not keep connections open or block a terminal.
+    /// Starts a program. A stream that is `nil` is connected to `/dev/null`; all other descriptors of this process are
+    /// closed in the child. The program that keeps a selection runs for days: it must not keep connections open or
+    /// block a terminal.
     init(
         _ tool: String, _ arguments: [String], environment: [String], input: Int32? = nil, output: Int32? = nil,
         errors: Int32? = nil
@@ -54,7 +55,8 @@ final class Child: Sendable {
         }
     }
 
-    /// The daemon's own close by themselves. Other plugins may have opened some that do not.
+    /// Lists the open descriptors of this process. Those of the daemon are close-on-exec; other plugins may have opened
+    /// some that are not.
     private static func openDescriptors() -> [Int32] {
         guard let folder = opendir("/proc/self/fd") else { return [] }
         defer { closedir(folder) }
@@ -68,14 +70,14 @@ final class Child: Sendable {
         return found
     }
 
-    /// Ends it, and whatever it started. Does not wait.
+    /// Kills the process and its whole group. Does not wait.
     func kill() {
         end.withLock { end in
             if end == nil { _ = Glibc.kill(-pid, SIGKILL) }
         }
     }
 
-    /// Its exit status, or 128 and the signal's number; nil: it runs.
+    /// The exit status, or 128 and the signal's number; `nil` while the process runs.
     var status: Int32? {
         end.withLock { end in
             if end == nil { reap(&end, WNOHANG) }
@@ -83,9 +85,9 @@ final class Child: Sendable {
         }
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     func wait() {
-        // Without the lock, and so without taking it away from under a signal.
+        // Without the lock, so that `kill` can take it meanwhile.
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         _ = status
@@ -95,7 +97,7 @@ final class Child: Sendable {
         var information = siginfo_t()
         let isOver = waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | options) == 0
         guard isOver, information.si_signo != 0 else { return }
-        // As long as it was not waited for, its group is its own: none of its processes stays behind.
+        // As long as the process was not waited for, the group's number is its own: no process of the group remains.
         _ = Glibc.kill(-pid, SIGKILL)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -103,14 +105,14 @@ final class Child: Sendable {
     }
 }
 
-/// A descriptor, closed when it goes.
+/// A descriptor that is closed with the value's lifetime.
 struct Descriptor: ~Copyable {
     let number: Int32
 
     deinit { close(number) }
 
-    /// Two sockets, connected to each other; `ours` never blocks. Sockets, because a write to a pipe that no one reads
-    /// sends a signal.
+    /// Creates two connected sockets; `ours` never blocks. Sockets, because a write to a pipe without a reader sends a
+    /// signal.
     static func pair() throws -> Pair {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -127,7 +129,7 @@ struct Descriptor: ~Copyable {
     }
 }
 
-/// Hands `body` the texts as a null-terminated array of C strings.
+/// Calls `body` with the texts as a null-terminated array of C strings.
 private func withCStrings<R>(
     _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {

@@ -1,10 +1,11 @@
 import Synchronization
 import TaskKit
 
-/// The clipboard of one display, and the processes that offer what was written to it.
+/// The clipboard of one display, and the processes that offer the written texts.
 final class Clipboard: Sendable {
     private let settings = Mutex(Settings())
-    /// What was written last to each selection, and the process that offers it. The older ones have lost it, and end.
+    /// The last text written to each selection, and the process that offers it. Earlier processes have lost the
+    /// selection and end.
     private let offers = Mutex<[Selection: Offer]>([:])
 
     private struct Offer {
@@ -12,11 +13,11 @@ final class Clipboard: Sendable {
         var text: [UInt8]
     }
 
-    /// Reads wait for programs that may be slow to answer, so they wait beside each other.
+    /// The lanes for reads. They run beside each other, because the owner of a selection may answer slowly.
     private let readers = BlockingThreads(name: "clipboard read", count: 4)
-    /// Writes one after the other, so that the last one stays.
+    /// The lane for writes. It runs one after the other, so that the last write wins.
     private let writer = BlockingThreads(name: "clipboard write")
-    /// Waits for the processes: one per selection, and for a moment those before them.
+    /// The lanes that wait for the processes: one per selection. The processes before them are waited for briefly.
     private let waiters = BlockingThreads(name: "clipboard wait", count: Selection.allCases.count)
 
     func take(_ section: Section) {
@@ -38,7 +39,7 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// When this returns, a program that pastes gets the text.
+    /// Writes a text. When this returns, a program that pastes gets the text.
     func write(_ text: String, to selection: Selection, for call: Call) async throws {
         let settings = settings.withLock { $0 }
         let bytes = Array(text.utf8)
@@ -50,7 +51,8 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// xclip cannot give a selection up for others. But it can take it, with nothing in it, and end.
+    /// Empties a selection. xclip cannot clear a selection of another program, but it can take it with an empty text
+    /// and end.
     func clear(_ selection: Selection, for call: Call) async throws {
         let settings = settings.withLock { $0 }
         try await writer.run { [self] in
@@ -61,10 +63,10 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// On the writer's thread.
+    /// Replaces the offer of a selection. The writer's thread.
     private func keep(_ offer: Offer?, _ selection: Selection) {
         offers.withLock { offers in
-            // It has lost the selection and ends by itself, unless something is wrong with it.
+            // The old process has lost the selection and ends by itself, unless something is wrong with it.
             offers[selection]?.child.kill()
             offers[selection] = offer
         }
@@ -75,9 +77,8 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// Offers a text again whose process has ended, although no one had copied anything else: X ends a program with an
-    /// error where it answers one that is gone. Where that fails the clipboard is empty, as it is when such a program
-    /// ends.
+    /// Offers a text again if its process has ended although no other program has copied anything. X ends a program
+    /// with an error if it answers a program that has ended. If the new offer fails, the clipboard is empty.
     private func renew(_ selection: Selection, after child: Child) {
         let offer = offers.withLock { $0[selection] }
         guard let offer, offer.child === child else { return }
@@ -91,8 +92,8 @@ final class Clipboard: Sendable {
         }
     }
 
-    /// Ends what is left. A text that was written goes with the daemon, as it does with any program that was copied
-    /// from.
+    /// Ends the remaining processes. A written text ends with the daemon, like that of any program that offers a
+    /// selection.
     func finish() async {
         try? await writer.run { [self] in
             let last = offers.withLock { offers in

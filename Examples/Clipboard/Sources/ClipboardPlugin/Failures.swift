@@ -1,6 +1,6 @@
 import TaskKit
 
-/// What goes wrong with a clipboard. The codes are for programs and stay; the sentences say what to do.
+/// The errors of the clipboard tasks. The codes are stable, for programs; the messages state what the user can do.
 enum Failure {
     static func noDisplay() -> BridgeError {
         BridgeError(

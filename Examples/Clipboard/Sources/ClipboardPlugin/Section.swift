@@ -3,15 +3,16 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct Section: Codable, Sendable {
-    /// The X display; else that of the environment.
+    /// The X display; `nil` for that of the environment.
     var display: String?
-    /// The file with the key to the display; else that of the environment, else `.Xauthority` at home.
+    /// The file with the key to the display; `nil` for that of the environment, or else `.Xauthority` in the home
+    /// directory.
     var xauthority: String?
-    /// The program; by default the `xclip` on the PATH.
+    /// The program; `nil` for the `xclip` on the PATH.
     var tool: String?
-    /// How long the program may take.
+    /// The time limit of the program, in milliseconds.
     var timeoutMs: Int?
-    /// The longest text, in UTF-8.
+    /// The maximum length of a text, in bytes of UTF-8.
     var textBytes: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -23,7 +24,7 @@ struct Section: Codable, Sendable {
     private static let timeouts = 1...60_000
     private static let sizes = 1...67_108_864
 
-    /// What operators read about the settings.
+    /// The descriptions of the settings, for operators.
     static let settings: [String: JSON] = [
         "display": ["description": "The X display, such as :0. Absent: $DISPLAY, where the plugin's process has it."],
         "xauthority": ["description": "The file with the key to the display. Absent: $XAUTHORITY, else ~/.Xauthority."],
@@ -57,13 +58,13 @@ struct Section: Codable, Sendable {
     }
 }
 
-/// What the clipboard goes by: the section, with the defaults in it.
+/// The settings of the clipboard: the section with the defaults filled in.
 struct Settings: Sendable {
     var display: String?
     var xauthority: String?
     var tool = "xclip"
     var timeout = Duration.milliseconds(3_000)
-    /// A quarter of the longest message, because JSON may need more room for a text than the text has.
+    /// A quarter of the longest message, because JSON may need more bytes for a text than the text has.
     var textBytes = 262_144
 
     init(_ section: Section = Section()) {
@@ -74,11 +75,11 @@ struct Settings: Sendable {
         if let textBytes = section.textBytes { self.textBytes = textBytes }
     }
 
-    /// All that the tool needs, and nothing that it does not.
+    /// Returns the environment variables that the tool needs, and no others.
     func environment(display: String) -> [String] {
         var variables = ["DISPLAY=\(display)", "LC_ALL=C"]
         if let xauthority { variables.append("XAUTHORITY=\(xauthority)") }
-        // A plugin in a process of its own has no HOME; the user database knows it.
+        // A plugin in a process of its own has no HOME; the user database contains it.
         if let home = Self.variable("HOME") ?? Self.homeDirectory() { variables.append("HOME=\(home)") }
         if let path = Self.variable("PATH") { variables.append("PATH=\(path)") }
         return variables

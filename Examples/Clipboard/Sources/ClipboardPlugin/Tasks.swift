@@ -1,17 +1,17 @@
 import TaskKit
 
-/// X has several selections; these two are what people mean by a clipboard.
+/// The selections of X that users regard as a clipboard. X has more.
 enum Selection: String, Codable, Sendable, CaseIterable {
-    /// What was copied.
+    /// The copied content.
     case clipboard
-    /// What is marked, and pasted with the middle button.
+    /// The marked text, pasted with the middle button.
     case primary
 }
 
 struct Read: BridgeTask {
     static let name = "clipboard.read"
     static let summary = "Reads the text in the clipboard."
-    // What people copy is theirs, passwords among it: no log and no monitor shows it.
+    // Copied texts belong to the user and may be passwords: no log and no monitor shows them.
     static let settings = TaskSettings(isPrivate: true)
     struct Options: Codable, Sendable { var selection: Selection? }
     struct Result: Codable, Sendable { var text: String }

@@ -1,5 +1,5 @@
-// The program xclip, on behalf of one call. Everything here blocks: it runs on a lane, never on the loop. It waits in
-// short steps, and looks between them whether the call is still wanted and has time.
+// Runs the program xclip for one call. All functions here block: they run on a lane, never on the loop. They wait in
+// short steps, and check after each step whether the call was cancelled or is past its time limit.
 import Glibc
 import TaskKit
 
@@ -10,17 +10,17 @@ struct Xclip {
     private let deadline: ContinuousClock.Instant
     private let isCancelled: () -> Bool
 
-    /// The longest time between two checks whether the call was cancelled.
+    /// The longest time between two checks for cancellation.
     private static let stepMilliseconds: Int32 = 20
-    /// How long one answer is waited for where it may never come, and another question is no harm: far longer than
-    /// xclip takes to give one.
+    /// The time limit of one query that may never be answered and can be repeated without harm: far longer than xclip
+    /// takes to answer.
     private static let timeout = Duration.seconds(1)
-    /// How often an offer is begun: xclip ends with an error where a program that reads from it ends first.
+    /// The number of attempts of an offer. xclip ends with an error if a program that reads from it ends first.
     private static let attempts = 3
-    /// What is kept of what it says about an error.
+    /// The number of bytes that are kept of xclip's error output.
     private static let maximumErrorBytes = 1_024
 
-    /// - Throws: `clipboard.unavailable` where there is no display.
+    /// - Throws: `clipboard.unavailable` if there is no display.
     init(_ settings: Settings, isCancelled: @escaping () -> Bool) throws {
         guard let display = settings.display else { throw Failure.noDisplay() }
         self.settings = settings
@@ -30,22 +30,22 @@ struct Xclip {
         deadline = .now + settings.timeout
     }
 
-    /// What the selection is as UTF-8; nil: no program has it, or not in this form.
+    /// Returns the selection as UTF-8; `nil` if no program has it, or not in this form.
     ///
-    /// - Throws: `clipboard.too_large`, beyond the bound, and before the rest has been read.
+    /// - Throws: `clipboard.too_large` beyond the maximum, before the rest has been read.
     func text(of selection: Selection) throws -> [UInt8]? {
         try answer(selection, target: "UTF8_STRING")
     }
 
-    /// In what forms the selection can be had; nil: no program has it.
+    /// Returns the forms in which the selection is available; `nil` if no program has it.
     func targets(of selection: Selection) throws -> [String]? {
         try answer(selection, target: "TARGETS").map { bytes in
             String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         }
     }
 
-    /// Whether no program has the selection. A question that reaches an owner while it ends is never answered, so it is
-    /// asked again.
+    /// Returns whether no program has the selection. A query that reaches an owner while it ends is never answered, so
+    /// it is repeated.
     func isFree(_ selection: Selection) throws -> Bool {
         while true {
             switch try ask(selection, target: "TARGETS", until: min(deadline, .now + Self.timeout)) {
@@ -65,9 +65,10 @@ struct Xclip {
         }
     }
 
-    /// Has a process of its own offer a text, and waits until it does.
+    /// Starts a process that offers a text, and waits until it does.
     ///
-    /// - Returns: that process, which goes on until another program takes the selection over. It may have done so.
+    /// - Returns: that process, which runs until another program takes the selection over. That may have happened
+    ///   already.
     func offer(_ text: [UInt8], as selection: Selection) throws -> Child {
         var status: Int32 = 0
         for _ in 0..<Self.attempts {
@@ -83,7 +84,7 @@ struct Xclip {
                 throw error
             }
             status = child.status ?? 0
-            // It had the selection, and another program has it by now.
+            // The process had the selection, and another program has taken it over.
             if status == 0 { return child }
         }
         throw Failure.refused(display: display, "its tool ended with \(status)")
@@ -91,8 +92,8 @@ struct Xclip {
 
     private func begin(_ text: [UInt8], as selection: Selection) throws -> Child {
         let input = try Descriptor.pair()
-        // `-quiet` keeps xclip in the foreground. In the background it would outlive the daemon, and readers of its
-        // output would wait as long.
+        // `-quiet` keeps xclip in the foreground. In the background it would outlive the daemon, and so would readers
+        // of its output.
         let arguments = ["-quiet", "-in", "-selection", selection.rawValue, "-target", "UTF8_STRING"]
         let child = try Child(settings.tool, arguments, environment: environment, input: input.theirs.number)
         do {
@@ -105,8 +106,8 @@ struct Xclip {
         return child
     }
 
-    /// Whether a text is what the selection holds by now. As long as it holds what was there before, that may be
-    /// anything, and its owner may be as slow as it likes.
+    /// Returns whether the selection contains a text now. Until then the selection may contain any text, and its owner
+    /// may be slow.
     private func isOffered(_ text: [UInt8], as selection: Selection) throws -> Bool {
         let end = min(deadline, .now + Self.timeout)
         guard case .bytes(text) = try ask(selection, target: "UTF8_STRING", until: end) else { return false }
@@ -123,7 +124,7 @@ struct Xclip {
                 sent += count
             } else if errno == EAGAIN {
                 try pause([input.ours.number], POLLOUT)
-                // Its end of the socket is open here, too, and so never hangs up.
+                // The other end of the socket is open in this process, too, and so never hangs up.
                 if child.status != nil { return }
             } else if errno != EINTR {
                 return
@@ -131,14 +132,14 @@ struct Xclip {
         }
     }
 
-    /// What a question to a selection's owner comes to.
+    /// The outcome of a query to a selection's owner.
     private enum Answer {
         case bytes([UInt8])
         /// No program has the selection, or not in this form.
         case nothing
-        /// More than the bound.
+        /// More bytes than the maximum.
         case tooMuch
-        /// Nothing, until the time was over.
+        /// No answer within the time limit.
         case silence
     }
 
@@ -155,7 +156,7 @@ struct Xclip {
         var found: [UInt8] = []
         var said: [UInt8] = []
         var status: Int32?
-        // Its end, and not that of its output: whatever it started may hold that open.
+        // This waits for the end of the process and not for that of its output: a child of it may hold the output open.
         repeat {
             status = child.status
             if status == nil {
@@ -168,12 +169,12 @@ struct Xclip {
         } while status == nil
         if status == 0 { return .bytes(found) }
         let sentence = String(decoding: said, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
-        // Its sentence where no program has the selection, or has no such form of it.
+        // xclip's message if no program has the selection, or not in this form.
         if sentence.hasPrefix("Error: target ") { return .nothing }
         throw Failure.refused(display: display, sentence)
     }
 
-    /// Hands over what can be read by now; of a program that writes without end, some of it.
+    /// Passes on the bytes that can be read now; at most 16 pieces, in case the program writes without end.
     private func read(_ descriptor: Int32, _ take: (ArraySlice<UInt8>) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         for _ in 0..<16 {
@@ -186,9 +187,9 @@ struct Xclip {
         }
     }
 
-    /// Waits a moment: less, where one of the descriptors is ready.
+    /// Waits for a short time, or until one of the descriptors is ready.
     ///
-    /// - Throws: where the answer is no longer wanted, or the time is over.
+    /// - Throws: if the call was cancelled, or its time limit has passed.
     private func pause(_ descriptors: [Int32] = [], _ events: Int32 = 0) throws {
         if isCancelled() { throw CancellationError() }
         guard ContinuousClock.now < deadline else { throw Failure.noAnswer(after: settings.timeout) }

@@ -12,7 +12,7 @@ func conforms() throws {
 
 @Suite("A clipboard", .timeLimit(.minutes(1)))
 struct ClipboardTests {
-    @Test("What was written is read, and offered until the next text or the daemon's end")
+    @Test("A written text can be read, and is offered until the next text or the daemon's end")
     func writing() async throws {
         let tool = try FakeTool(FakeTool.working)
         let bridge = try await tool.bridge()
@@ -42,7 +42,7 @@ struct ClipboardTests {
         await bridge.stop()
     }
 
-    @Test("A text whose process was ended is offered again")
+    @Test("A text is offered again if its process was ended")
     func renewing() async throws {
         let tool = try FakeTool(
             """
@@ -59,7 +59,7 @@ struct ClipboardTests {
         try await end(of: second)
     }
 
-    @Test("Clearing leaves no process behind")
+    @Test("Clearing leaves no process")
     func clearing() async throws {
         let tool = try FakeTool(FakeTool.working)
         let bridge = try await tool.bridge()
@@ -71,7 +71,7 @@ struct ClipboardTests {
         await bridge.stop()
     }
 
-    @Test("What keeps a selection holds none of the daemon's descriptors")
+    @Test("The process that keeps a selection has none of the daemon's descriptors open")
     func descriptors() async throws {
         let tool = try FakeTool(FakeTool.working)
         let bridge = try await tool.bridge()
@@ -83,7 +83,7 @@ struct ClipboardTests {
         await bridge.stop()
     }
 
-    @Test("Options that make no sense are refused")
+    @Test("Invalid options are refused")
     func options() async throws {
         let tool = try FakeTool(FakeTool.working)
         let bridge = try await tool.bridge(["text_bytes": 4])

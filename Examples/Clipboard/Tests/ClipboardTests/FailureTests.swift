@@ -5,9 +5,9 @@ import Testing
 
 @testable import ClipboardPlugin
 
-@Suite("What goes wrong with a clipboard", .timeLimit(.minutes(1)))
+@Suite("Failures of the clipboard", .timeLimit(.minutes(1)))
 struct FailureTests {
-    /// What a read answers where the tool behaves so.
+    /// Returns the error of a read if the tool behaves like the script.
     private func read(_ script: String, _ code: ErrorCode, _ settings: JSON = [:]) async throws -> BridgeError {
         let tool = try FakeTool(script)
         let bridge = try await tool.bridge(settings)
@@ -17,7 +17,7 @@ struct FailureTests {
         return try #require(error)
     }
 
-    @Test("Nothing in the clipboard, a picture, and text that is none, are distinguished")
+    @Test("An empty clipboard, a picture and invalid UTF-8 are distinguished")
     func contents() async throws {
         _ = try await read(#"echo "Error: target $6 not available" >&2; exit 1"#, "clipboard.empty")
         let picture = """
@@ -31,13 +31,13 @@ struct FailureTests {
         _ = try await read(#"printf 'h\351llo'"#, "clipboard.not_text")
     }
 
-    @Test("Text without end is cut off at the bound, and its program ended")
+    @Test("Text without end is cut off at the maximum, and its program is ended")
     func tooLarge() async throws {
         let error = try await read("exec yes", "clipboard.too_large", ["text_bytes": 1_000])
         #expect(error.data == ["maximumBytes": 1_000])
     }
 
-    @Test("Without a display, without the tool, and where the display refuses, it says what to do")
+    @Test("Without a display, without the tool, or if the display refuses, the error names the remedy")
     func unavailable() async throws {
         let refused = try await read(#"echo "Error: Can't open display: :99" >&2; exit 1"#, "clipboard.unavailable")
         #expect(refused.message.contains("Can't open display"))
@@ -50,7 +50,7 @@ struct FailureTests {
         #expect(error?.code == "clipboard.unavailable")
     }
 
-    @Test("A write to a display that refuses says so, too, and a large one as well", arguments: [1, 250_000])
+    @Test("A refused write fails with the same error, whatever its length", arguments: [1, 250_000])
     func writeRefused(_ count: Int) async throws {
         let tool = try FakeTool(#"echo "Error: Can't open display: :99" >&2; exit 1"#)
         let bridge = try await tool.bridge()
@@ -61,13 +61,13 @@ struct FailureTests {
         await bridge.stop()
     }
 
-    /// More than a pipe holds where the task takes that much.
+    /// Returns a text: for a write, one that is larger than the buffer of a pipe.
     private func text(for task: String) -> String {
         String(repeating: "x", count: task == "clipboard.write" ? 250_000 : 1)
     }
 
     @Test(
-        "A program that does not answer is given up and ended; meanwhile the daemon goes on",
+        "A program that does not answer is ended; meanwhile the daemon answers other calls",
         arguments: [
             "clipboard.read", "clipboard.write", "clipboard.clear",
         ])
@@ -84,7 +84,7 @@ struct FailureTests {
     }
 
     @Test(
-        "Cancelling ends the program, and the next call finds its way",
+        "Cancelling ends the program, and the next call succeeds",
         arguments: [
             "clipboard.read", "clipboard.write", "clipboard.clear",
         ])
@@ -106,7 +106,7 @@ struct FailureTests {
         await bridge.stop()
     }
 
-    @Test("A process that the tool leaves behind is not waited for, though it holds its output open")
+    @Test("A process that the tool leaves behind is not waited for, although it holds the output open")
     func leftBehind() async throws {
         let tool = try FakeTool("printf text; sleep 1000 & echo $! >> pids; exit 0")
         let bridge = try await tool.bridge()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ClipboardPlugin
 
-/// A script in the place of xclip, with a folder for what it leaves behind.
+/// A script that replaces xclip, with a folder for the files that it writes.
 final class FakeTool {
     let folder: URL
 
-    /// Offers what it is given until it is ended, and has it in a file for any reader.
+    /// A script that offers its input until it is ended. A file holds the text for any reader.
     static let working = """
         case "$*" in
         *-in*)
@@ -27,8 +27,8 @@ final class FakeTool {
         try Self.write(text, to: folder.appending(path: "xclip"))
     }
 
-    /// By another process: what this one has open for writing, a child that another test starts at the same moment has
-    /// for an instant too, and no file that is written can be executed.
+    /// Writes a file in another process. A file that this process has open for writing is for an instant also open in a
+    /// child that another test starts. A file that is open for writing cannot be executed.
     private static func write(_ text: String, to file: URL) throws {
         let writer = Process()
         writer.executableURL = URL(filePath: "/bin/sh")
@@ -40,7 +40,7 @@ final class FakeTool {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A bridge whose clipboard has this tool.
+    /// Starts a bridge whose clipboard plugin uses this tool.
     func bridge(_ settings: JSON = [:]) async throws -> TestBridge {
         var section: JSONObject = [
             "display": ":99", "tool": .string(folder.appending(path: "xclip").path()), "timeout_ms": 20_000,
@@ -49,12 +49,12 @@ final class FakeTool {
         return try await TestBridge.start(makeClipboard(), configuration: ["clipboard": .object(section)])
     }
 
-    /// What the script wrote to a file; empty: nothing yet.
+    /// Returns the content of a file that the script wrote; empty if the file does not exist yet.
     func contents(_ name: String) -> String {
         (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
     }
 
-    /// The processes that said that they are there, once there are so many.
+    /// Returns the processes that have recorded their number, once there are at least `count`.
     func pids(_ count: Int = 1) async throws -> [pid_t] {
         while true {
             let lines = contents("pids").split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -64,7 +64,7 @@ final class FakeTool {
     }
 }
 
-/// Waits until a process no longer exists; a test that waits in vain runs into its time limit.
+/// Waits until a process no longer exists. If it never ends, the test fails with its time limit.
 func end(of pid: pid_t) async throws {
     while kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(2)) }
 }

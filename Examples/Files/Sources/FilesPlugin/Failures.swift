@@ -1,7 +1,7 @@
 import Glibc
 import TaskKit
 
-/// What goes wrong with a file. The codes are for programs and stay; the sentences say what to do.
+/// The errors of the file tasks. The codes are stable, for programs; the messages state what the user can do.
 enum Failure {
     static func system(_ number: CInt, _ action: String, _ name: String) -> BridgeError {
         let reason = String(cString: strerror(number))
@@ -9,13 +9,13 @@ enum Failure {
         case ENOENT: BridgeError("files.not_found", "there is no file \(name)")
         case ENOSPC, EDQUOT:
             BridgeError("files.full", "\(name) was not written: there is no room on the disk", isTransient: true)
-        case ELOOP, EISDIR: BridgeError("files.not_a_file", "\(name) is no plain file")
+        case ELOOP, EISDIR: BridgeError("files.not_a_file", "\(name) is not a regular file")
         default: BridgeError("files.failed", "\(action) \(name) failed: \(reason)")
         }
     }
 
     static func notAFile(_ name: String) -> BridgeError {
-        BridgeError("files.not_a_file", "\(name) is no plain file")
+        BridgeError("files.not_a_file", "\(name) is not a regular file")
     }
 
     static func tooLarge(_ name: String, _ maximumBytes: Int) -> BridgeError {

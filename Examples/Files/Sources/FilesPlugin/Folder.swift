@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// The folder whose files the tasks are about. What it does may block: it has a thread of its own.
+/// The folder whose files the tasks read and write. Its functions may block, so it has a thread of its own.
 actor Folder {
     private let thread = BlockingExecutor(name: "files")
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -10,13 +10,13 @@ actor Folder {
     private nonisolated let section = Mutex(Section())
     private(set) var path = ""
     private var descriptor: CInt = -1
-    /// Counts the files that are being written, for their names until then.
+    /// The number of files created so far, for the temporary names.
     private var newFiles = 0
 
-    /// Comes before `open`.
+    /// Sets the section. Called before `open`.
     nonisolated func take(_ new: Section) { section.withLock { $0 = new } }
 
-    /// Opens the folder, and makes it where it is the plugin's own.
+    /// Opens the folder, and creates it if it is the plugin's own.
     ///
     /// - Throws: `files.failed`.
     func open(in stateDirectory: String) throws {
@@ -32,11 +32,11 @@ actor Folder {
 
     // MARK: Reading
 
-    /// The files, by name.
+    /// Returns the files in the folder, without hidden ones.
     func files() throws -> [File] {
         try names().filter { !$0.hasPrefix(".") }.compactMap { name in
             var status = stat()
-            // It may be gone by now.
+            // The file may have been removed meanwhile.
             guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
             else { return nil }
             return File(name: name, bytes: Int(status.st_size), modified: Int(status.st_mtim.tv_sec))
@@ -54,9 +54,9 @@ actor Folder {
         return names.sorted()
     }
 
-    /// Opens a file, to be read.
+    /// Opens a file for reading.
     func open(_ name: FileName) throws -> (file: OpenFile, byteCount: Int) {
-        // A pipe would wait for its other end, a link leads elsewhere.
+        // Opening a pipe would wait for its other end; a link may lead out of the folder.
         let opened = openat(descriptor, name.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard opened >= 0 else { throw Failure.system(errno, "reading", name.text) }
         let file = OpenFile(opened, name)
@@ -67,7 +67,7 @@ actor Folder {
 
     // MARK: Writing
 
-    /// Begins a file, under a name that no task shows.
+    /// Creates a file under a temporary name that no task shows.
     func create(_ name: FileName) throws -> NewFile {
         newFiles += 1
         let temporary = ".\(newFiles)\(Self.unfinished)"
@@ -80,10 +80,10 @@ actor Folder {
 
     func write(_ bytes: [UInt8], to new: NewFile) throws { try new.file.write(bytes) }
 
-    /// Has the file take the place of the one of its name.
+    /// Renames the finished file to its name, and so replaces the file of that name.
     func finish(_ new: NewFile) throws {
         try new.file.sync()
-        // Before it has its name, of which nobody hears twice.
+        // Closed before the rename, so that subscribers get one event for it.
         new.file.close()
         guard renameat(descriptor, new.temporary, descriptor, new.file.name.text) == 0, fsync(descriptor) == 0 else {
             throw Failure.system(errno, "writing", new.file.name.text)
@@ -99,7 +99,7 @@ actor Folder {
 
     private static let unfinished = ".unfinished"
 
-    /// What a daemon left that was killed while it wrote.
+    /// Removes the unfinished files of a daemon that was killed while it wrote.
     private func removeUnfinished() {
         for name in (try? names()) ?? [] where name.hasPrefix(".") && name.hasSuffix(Self.unfinished) {
             unlinkat(descriptor, name, 0)

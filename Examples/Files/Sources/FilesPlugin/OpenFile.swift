@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// An open file. It is closed when it is no longer held, or by `close`. Its functions block: only the folder's thread
-/// calls them.
+/// An open file. It is closed by `close`, or when its last reference is released. Its functions block: only the
+/// folder's thread calls them.
 final class OpenFile: Sendable {
     let name: FileName
-    /// -1: it is closed.
+    /// The descriptor; -1 if it is closed.
     private let opened: Atomic<CInt>
     private var descriptor: CInt { opened.load(ordering: .relaxed) }
 
@@ -22,7 +22,7 @@ final class OpenFile: Sendable {
         if descriptor >= 0 { _ = Glibc.close(descriptor) }
     }
 
-    /// How long it is.
+    /// Returns the size of the file.
     ///
     /// - Throws: `files.not_a_file`.
     func byteCount() throws -> Int {
@@ -32,7 +32,7 @@ final class OpenFile: Sendable {
         return Int(status.st_size)
     }
 
-    /// The next bytes; none: this is the end.
+    /// Returns the next bytes; empty at the end of the file.
     func read(atMost count: Int) throws -> [UInt8] {
         var failure: CInt = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -54,7 +54,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the written bytes are on the disk.
     func sync() throws {
         guard fsync(descriptor) == 0 else { throw Failure.system(errno, "writing", name.text) }
     }

@@ -2,9 +2,9 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct Section: Codable, Sendable {
-    /// The folder; absent: `files` in the plugin's state directory, which is made.
+    /// The folder; `nil` for `files` in the plugin's state directory, which is created.
     var folder: String?
-    /// The longest file that is written.
+    /// The maximum size of a file that is written, in bytes.
     var fileBytes: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -14,7 +14,7 @@ struct Section: Codable, Sendable {
 
     static let standardFileBytes = 1 << 30
 
-    /// What operators read about the settings.
+    /// The descriptions of the settings, for operators.
     static let settings: [String: JSON] = [
         "folder": ["description": "The folder, an absolute path. Absent: a folder in the plugin's state directory."],
         "file_bytes": [

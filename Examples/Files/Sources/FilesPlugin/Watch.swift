@@ -4,13 +4,13 @@ import TaskKit
 struct FileChanged: BridgeEvent {
     static let name = "files.changed"
     static let summary = "A file of the folder was written or removed, by the plugin or by another program."
-    /// The file's name; nil: some changes are missing, because there were too many.
+    /// The file's name; `nil` if some changes are missing, because there were too many.
     var name: String?
-    /// Whether it is there.
+    /// Whether the file exists.
     var exists: Bool?
 }
 
-/// Publishes the changes of the folder, until the plugin stops.
+/// Publishes the changes of the folder until the plugin stops.
 func watch(_ folder: Folder, _ context: PluginContext) async {
     let descriptor = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
     defer { close(descriptor) }
@@ -28,7 +28,7 @@ func watch(_ folder: Folder, _ context: PluginContext) async {
     }
 }
 
-/// What has changed since the last look.
+/// Returns the changes since the last read.
 private func changes(_ descriptor: CInt) -> [FileChanged] {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     let count = read(descriptor, &buffer, buffer.count)

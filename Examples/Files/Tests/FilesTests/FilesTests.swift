@@ -12,7 +12,7 @@ func conforms() throws {
 
 private let bytes = (0..<700_001).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-/// Writes a file by the plugin.
+/// Writes a file with the plugin.
 private func write(_ bytes: [UInt8], as name: String, _ bridge: PluginBridge) async throws -> JSON {
     let file = try await bridge.makeStream(bytes)
     return try await bridge.call("files.write", ["name": .string(name), "file": .string(file.name)])
@@ -23,7 +23,7 @@ private func read(_ name: String, _ bridge: PluginBridge) async throws -> [UInt8
     return try await bridge.readStream(result["file"]?.stringValue ?? "")
 }
 
-@Test("A file is written and read as a stream, wherever the plugin runs", arguments: PluginEnvironment.all)
+@Test("A file is written and read as a stream, in each plugin environment", arguments: PluginEnvironment.all)
 func whole(environment: PluginEnvironment) async throws {
     try await withPlugin(makeFiles(), in: environment) { bridge in
         for size in [0, 1, bytes.count] {
@@ -39,7 +39,7 @@ func whole(environment: PluginEnvironment) async throws {
     }
 }
 
-@Test("Writing reports how far it is", arguments: PluginEnvironment.all)
+@Test("Writing reports its progress", arguments: PluginEnvironment.all)
 func progress(environment: PluginEnvironment) async throws {
     try await withPlugin(makeFiles(), in: environment) { bridge in
         let file = try await bridge.makeStream(bytes)
@@ -49,7 +49,7 @@ func progress(environment: PluginEnvironment) async throws {
     }
 }
 
-@Test("A file that does not come whole leaves the one before, and nothing beside it", arguments: PluginEnvironment.all)
+@Test("A write whose stream breaks keeps the previous file, and leaves no other file", arguments: PluginEnvironment.all)
 func broken(environment: PluginEnvironment) async throws {
     try await withPlugin(makeFiles(), in: environment) { bridge in
         _ = try await write([1, 2, 3], as: "a", bridge)
@@ -75,7 +75,7 @@ func tooLong(environment: PluginEnvironment) async throws {
 }
 
 @Test(
-    "A name leads nowhere but into the folder",
+    "A name cannot lead out of the folder",
     arguments: [
         "", ".", "..", "../passwd", "/etc/passwd", "a/b", ".hidden", "a\u{0}b", String(repeating: "a", count: 256),
     ])
@@ -88,7 +88,7 @@ func names(name: String) async throws {
     }
 }
 
-@Test("A link, a folder and a pipe are no files")
+@Test("A link, a folder and a pipe are refused as files")
 func noFiles() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "trestle-files-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder + "/folder", withIntermediateDirectories: true)

@@ -19,7 +19,7 @@ actor GuestBook {
         guests = try JSONCoding.decode([String].self, from: JSON(parsing: text))
     }
 
-    /// Publishes how many have signed.
+    /// Publishes the number of signatures.
     func show(in context: PluginContext) {
         gauge = context.gauge("guests", "Names in the guest book.")
         gauge.set(guests.count)
@@ -35,6 +35,6 @@ actor GuestBook {
         guests
     }
 
-    /// Returns once nothing is being written.
+    /// Returns once no write is in progress.
     func finish() {}
 }

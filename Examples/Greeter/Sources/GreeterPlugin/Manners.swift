@@ -1,14 +1,14 @@
 import Synchronization
 import TaskKit
 
-/// What the configuration says, and what the sessions did.
+/// The configuration, and the number of signatures of each session.
 final class Manners: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
-        /// How often a session may sign; by default once.
+        /// The number of times that a session may sign; by default one.
         var signatures: Int?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "signatures": ["description": "How often a session may sign.", "default": 1, "minimum": 1]
         ]
@@ -29,7 +29,7 @@ final class Manners: Sendable {
         section.withLock { $0 = new }
     }
 
-    /// Counts a signature; false: the session has signed often enough.
+    /// Counts a signature; returns false if the session has reached its maximum.
     func allows(_ session: SessionID) -> Bool {
         let maximum = section.withLock { $0.signatures } ?? 1
         return signed.withLock { signed in

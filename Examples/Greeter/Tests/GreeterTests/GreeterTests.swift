@@ -9,7 +9,7 @@ func conforms() throws {
     try makeGreeter().check()
 }
 
-@Test("A guest signs the book once, and the others hear of it")
+@Test("A guest signs the book once, and subscribers get an event")
 func signing() async throws {
     let bridge = try await TestBridge.start(makeGreeter(), configuration: ["greeter": ["signatures": 1]])
     let guest = await bridge.session()
@@ -35,7 +35,7 @@ func introducing() async throws {
     await bridge.stop()
 }
 
-@Test("Operators see how many have signed")
+@Test("The status contains the number of signatures")
 func figures() async throws {
     let bridge = try await TestBridge.start(makeGreeter())
     let guest = await bridge.session()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GreeterPlugin
 
-@Test("The plugin greets, wherever it runs", arguments: PluginEnvironment.all)
+@Test("The plugin greets, in each plugin environment", arguments: PluginEnvironment.all)
 func greets(environment: PluginEnvironment) async throws {
     try await withPlugin(makeGreeter(), in: environment) { bridge in
         let answer = try await bridge.call("greet", ["who": "World"])
@@ -12,7 +12,7 @@ func greets(environment: PluginEnvironment) async throws {
     }
 }
 
-@Test("Options that do not fit are refused, wherever the plugin runs", arguments: PluginEnvironment.all)
+@Test("Invalid options are refused, in each plugin environment", arguments: PluginEnvironment.all)
 func refuses(environment: PluginEnvironment) async throws {
     try await withPlugin(makeGreeter(), in: environment) { bridge in
         let error = await #expect(throws: BridgeError.self) { try await bridge.call("greet", ["who": 7]) }
@@ -21,7 +21,7 @@ func refuses(environment: PluginEnvironment) async throws {
 }
 
 @Test(
-    "A guest signs as often as the configuration says, and others hear of it, wherever the plugin runs",
+    "A guest signs as often as the configuration allows, and others get events, in each plugin environment",
     arguments: PluginEnvironment.all)
 func signs(environment: PluginEnvironment) async throws {
     try await withPlugin(makeGreeter(), in: environment, configuration: ["signatures": 2]) { bridge in
@@ -37,7 +37,7 @@ func signs(environment: PluginEnvironment) async throws {
 }
 
 @Test(
-    "Progress comes in order, and a client provides what the plugin calls, wherever it runs",
+    "Progress arrives in order, and a client provides a task that the plugin calls, in each plugin environment",
     arguments: PluginEnvironment.all)
 func introduces(environment: PluginEnvironment) async throws {
     try await withPlugin(makeGreeter(), in: environment) { bridge in
@@ -52,7 +52,7 @@ func introduces(environment: PluginEnvironment) async throws {
     }
 }
 
-@Test("A section that the plugin refuses is an error, wherever it runs", arguments: PluginEnvironment.all)
+@Test("A section that the plugin refuses is an error, in each plugin environment", arguments: PluginEnvironment.all)
 func refusesConfiguration(environment: PluginEnvironment) async throws {
     do {
         try await withPlugin(makeGreeter(), in: environment, configuration: ["signatures": 0]) { _ in }

@@ -1,10 +1,10 @@
-// cache: results are kept for a while, and given again to callers that ask for the same.
+// cache: stores results for a while, and answers equal calls with them.
 import Synchronization
 import TaskKit
 
-/// The plugin, ready for the daemon or for a test.
+/// Creates the plugin, for the daemon or for a test.
 ///
-/// - Parameter now: the time; a test may have one of its own.
+/// - Parameter now: Returns the time; a test can pass a clock of its own.
 public func makeCache(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) -> Plugin {
     let memory = Memory(now: now)
     return Plugin("cache", version: "1.0.0") {
@@ -48,18 +48,18 @@ struct Forget: ImmediateTask {
     func run(_ options: Empty, _ call: Call) throws -> Result { Result(forgotten: memory.forget()) }
 }
 
-/// The results that are kept.
+/// The stored results.
 final class Memory: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
-        /// The tasks whose results are kept; by default none.
+        /// The tasks whose results are stored; by default none.
         var tasks: [String]?
-        /// How long a result is good; by default a minute.
+        /// The number of seconds for which a result is valid; by default 60.
         var seconds: Double?
-        /// How many are kept; by default 1,000.
+        /// The maximum number of stored results; by default 1,000.
         var entries: Int?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "tasks": [
                 "description": "The tasks whose results are kept: names, or beginnings of names with a * behind them."
@@ -80,7 +80,7 @@ final class Memory: Sendable {
         }
     }
 
-    /// What was asked, and by whom: what one user may see is not for another.
+    /// A call with its options and the caller's identity: a result for one user must not reach another.
     struct Key: Hashable, Sendable {
         var task: String
         var options: [UInt8]
@@ -136,7 +136,7 @@ final class Memory: Sendable {
             if state.entries.count >= maximum, state.entries[key] == nil {
                 let time = now()
                 state.entries = state.entries.filter { $0.value.end > time }
-                // Still full: the one goes that has not long to live.
+                // Still full: the result that expires first is removed.
                 if state.entries.count >= maximum, let first = state.entries.min(by: { $0.value.end < $1.value.end }) {
                     state.entries[first.key] = nil
                 }

@@ -1,8 +1,8 @@
-// filter: calls are refused by rule.
+// filter: refuses calls by rule.
 import Synchronization
 import TaskKit
 
-/// The plugin, ready for the daemon or for a test.
+/// Creates the plugin, for the daemon or for a test.
 public func makeFilter() -> Plugin {
     let rules = Rules()
     return Plugin("filter", version: "1.0.0")
@@ -28,13 +28,13 @@ struct Filter: Interceptor {
     }
 }
 
-/// What is refused.
+/// The rules by which calls are refused.
 final class Rules: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
         var rules: [Rule]?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "rules": ["description": "Calls that fulfil all conditions of one of these are refused."]
         ]
@@ -53,17 +53,17 @@ final class Rules: Sendable {
         }
     }
 
-    /// Conditions that are absent hold for every call.
+    /// A rule. An absent condition matches every call.
     struct Rule: Codable, Sendable {
-        /// The task's name, or the beginning of names with a `*` behind it.
+        /// The task's name, or a prefix of names followed by `*`.
         var task: String
-        /// What the caller's session speaks for.
+        /// The origin that the caller's session represents.
         var origin: String?
         /// The caller's user id.
         var uid: UInt32?
-        /// More bytes of options than this.
+        /// The number of bytes of options that a call must exceed.
         var longerThan: Int?
-        /// What the caller reads.
+        /// The message of the error that the caller gets.
         var reason: String?
 
         func forbids(_ call: InterceptedCall) -> Bool {

@@ -1,9 +1,9 @@
-// httpmock: HTTP requests are answered from a file, and no server is asked. For trying a page without its server.
+// httpmock: answers HTTP requests from a file, without a server. For testing a page without its server.
 import Foundation
 import Synchronization
 import TaskKit
 
-/// The plugin, ready for the daemon or for a test.
+/// Creates the plugin, for the daemon or for a test.
 public func makeHTTPMock() -> Plugin {
     let responses = Responses()
     return Plugin("httpmock", version: "1.0.0")
@@ -20,7 +20,7 @@ struct HTTPMock: Interceptor {
     static let summary = "Answers HTTP requests from a file."
 
     let responses: Responses
-    /// Without a file, requests do not come here.
+    /// Without a file, no request is intercepted.
     var tasks: [String] { responses.isEmpty ? [] : ["http.load"] }
 
     func intercept(_ call: InterceptedCall) async throws -> Decision {
@@ -30,40 +30,40 @@ struct HTTPMock: Interceptor {
     }
 }
 
-/// What is looked at of a request.
+/// The part of a request that is compared.
 struct Request: Codable, Sendable {
     var method: String?
     var url: String
 }
 
-/// A response, as `http.load` answers it.
+/// A response, in the form of a result of `http.load`.
 struct Response: Codable, Sendable {
     var status: Int
     var headers: [String: String]?
     /// `{text}`, `{json}` or `{base64}`.
     var body: JSON?
-    /// What the result of the fetch has as `from`.
+    /// The value of `from` in the result of the fetch.
     var from: String?
 }
 
-/// What the file says.
+/// The responses in the file.
 final class Responses: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
-        /// The file, from the root; without it nothing is mocked.
+        /// The absolute path of the file; `nil` for no mocking.
         var file: String?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "file": ["description": "A JSON file with the responses."]
         ]
     }
 
-    /// One response; of several that fit a request, the first is given.
+    /// One response. If several match a request, the first is used.
     struct Entry: Codable, Sendable {
-        /// The URL, or the beginning of URLs with a `*` behind it.
+        /// The URL, or a prefix of URLs followed by `*`.
         var url: String
-        /// The method; absent: any.
+        /// The method; `nil` for any.
         var method: String?
         var response: Response
 

@@ -1,8 +1,8 @@
-// httpredirect: HTTP requests for one site go to another, such as the one that has taken its place.
+// httpredirect: redirects HTTP requests for one site to another, such as its successor.
 import Synchronization
 import TaskKit
 
-/// The plugin, ready for the daemon or for a test.
+/// Creates the plugin, for the daemon or for a test.
 public func makeHTTPRedirect() -> Plugin {
     let sites = Sites()
     return Plugin("httpredirect", version: "1.0.0")
@@ -18,14 +18,14 @@ struct HTTPRedirect: Interceptor {
     static let summary = "Sends HTTP requests for a site to another one."
 
     let sites: Sites
-    /// Without sites, requests do not come here.
+    /// Without sites, no request is intercepted.
     var tasks: [String] { sites.isEmpty ? [] : ["http.load"] }
 
     func intercept(_ call: InterceptedCall) async throws -> Decision {
         let request = try call.options(as: Request.self)
         guard let target = sites.target(of: request.url) else { return .pass }
-        // 307 keeps method and body. The fetch follows it: the next request is shown to all interceptors again, and the
-        // policy is asked whether the caller may reach the other site.
+        // 307 keeps method and body. The fetch follows it: all interceptors see the next request again, and the policy
+        // decides whether the caller may reach the other site.
         let response: JSON = [
             "status": 307, "reason": "Temporary Redirect", "headers": [["Location", .string(target)]],
         ]
@@ -33,19 +33,20 @@ struct HTTPRedirect: Interceptor {
     }
 }
 
-/// What is looked at of a request.
+/// The part of a request that is compared.
 struct Request: Codable, Sendable {
     var url: String
 }
 
-/// Which site's requests go where.
+/// The map from sites to the sites that replace them.
 final class Sites: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
-        /// From an origin to the one whose server answers, such as `https://old.example`.
+        /// The origins whose requests are redirected, such as `https://old.example`, with the origin that replaces
+        /// each.
         var sites: [String: String]?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "sites": ["description": "From an origin, such as https://old.example, to the one that answers for it."]
         ]
@@ -57,7 +58,7 @@ final class Sites: Sendable {
 
     var isEmpty: Bool { section.withLock { $0.sites ?? [:] }.isEmpty }
 
-    /// The same URL at the other site; nil: it stays where it is.
+    /// Returns the same URL at the other site; `nil` if the URL is not redirected.
     func target(of url: String) -> String? {
         for (from, to) in section.withLock({ $0.sites ?? [:] }) where url.hasPrefix(from + "/") {
             return to + url.dropFirst(from.count)

@@ -1,9 +1,9 @@
-// mock: tasks answer what a file says. For trying a client without what stands behind it.
+// mock: answers calls from a file. For testing a client without the real tasks.
 import Foundation
 import Synchronization
 import TaskKit
 
-/// The plugin, ready for the daemon or for a test.
+/// Creates the plugin, for the daemon or for a test.
 public func makeMock() -> Plugin {
     let answers = Answers()
     return Plugin("mock", version: "1.0.0")
@@ -29,24 +29,24 @@ struct Mock: Interceptor {
     }
 }
 
-/// What the file says.
+/// The answers in the file.
 final class Answers: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
-        /// The file, from the root; without it nothing is mocked.
+        /// The absolute path of the file; `nil` for no mocking.
         var file: String?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "file": ["description": "A JSON file with the answers, by the names of tasks."]
         ]
     }
 
-    /// One answer; of several for a task, the first that fits is given.
+    /// One answer. If several match a call, the first is used.
     struct Answer: Codable, Sendable {
-        /// The options that it is for; absent: any.
+        /// The options that it matches; `nil` for any.
         var options: JSON?
-        /// The result, or else the error.
+        /// The result; `nil` for the error.
         var result: JSON?
         var error: JSON?
     }

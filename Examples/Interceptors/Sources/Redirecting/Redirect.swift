@@ -1,9 +1,9 @@
-// redirect: calls of one task become calls of another. For tasks that are called something else now, or that another
-// plugin does better.
+// redirect: turns calls of one task into calls of another. For tasks that were renamed, or that another plugin does
+// better.
 import Synchronization
 import TaskKit
 
-/// The plugin, ready for the daemon or for a test.
+/// Creates the plugin, for the daemon or for a test.
 public func makeRedirect() -> Plugin {
     let routes = Routes()
     return Plugin("redirect", version: "1.0.0")
@@ -26,14 +26,14 @@ struct Redirect: Interceptor {
     }
 }
 
-/// Which task's calls go where.
+/// The map from tasks to the tasks that replace them.
 final class Routes: Sendable {
     /// The plugin's section of the configuration.
     struct Section: Codable, Sendable {
-        /// From the name of a task to that of the one that does its work.
+        /// The names of tasks, with the name of the task that replaces each.
         var tasks: [String: String]?
 
-        /// What operators read about the settings.
+        /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "tasks": ["description": "From the name of a task to that of the one that does its work."]
         ]

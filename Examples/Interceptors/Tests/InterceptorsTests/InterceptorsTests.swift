@@ -10,11 +10,11 @@ import TaskKit
 import TaskKitTesting
 import Testing
 
-/// What the interceptors of these tests stand before.
+/// A task that these tests intercept.
 private struct Count: ImmediateTask {
     static let name = "count"
     static let summary = "Counts its calls."
-    // A page may call it too.
+    // Pages may call it, too.
     static let settings = TaskSettings(isPublic: true)
     struct Options: Codable, Sendable { var step: Int? }
     struct Result: Codable, Sendable { var count: Int }
@@ -61,7 +61,7 @@ struct InterceptorsTests {
 
     // MARK: HTTP requests
 
-    /// A bridge on which a client loads what no interceptor answers.
+    /// Starts a bridge on which a client answers the requests that no interceptor answers.
     private func withLoader(
         _ plugin: Plugin, _ section: JSON, _ body: (TestSession) async throws -> Void
     ) async throws {
@@ -72,7 +72,7 @@ struct InterceptorsTests {
         await bridge.stop()
     }
 
-    @Test("httpmock answers the requests that its file has, by URL and method, and passes on the others")
+    @Test("httpmock answers the requests that its file contains, by URL and method, and passes on the others")
     func httpMock() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -90,7 +90,7 @@ struct InterceptorsTests {
         }
     }
 
-    @Test("httpredirect leads requests for a site to another one, whose path and query stay")
+    @Test("httpredirect redirects requests for a site to another one, with the same path and query")
     func httpRedirect() async throws {
         let sites: JSON = ["sites": ["https://old.example": "https://new.example"]]
         try await withLoader(makeHTTPRedirect(), sites) { session in
@@ -104,7 +104,7 @@ struct InterceptorsTests {
 
     // MARK: mock
 
-    @Test("mock answers what its file says, result or error, and passes on what it does not know")
+    @Test("mock answers with the results and errors of its file, and passes on other calls")
     func mock() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -125,7 +125,7 @@ struct InterceptorsTests {
         await bridge.stop()
     }
 
-    @Test("mock does not start with a file that it cannot read")
+    @Test("mock does not start if its file cannot be read")
     func mockWithoutFile() async throws {
         await #expect(throws: BridgeError.self) {
             try await TestBridge.start(makeMock(), configuration: ["mock": ["file": "/nowhere/answers.json"]])
@@ -134,7 +134,7 @@ struct InterceptorsTests {
 
     // MARK: cache
 
-    /// A clock that stands still until it is moved.
+    /// A clock that stops until it is advanced.
     private final class TestClock: Sendable {
         private let time = Mutex(ContinuousClock.now)
 
@@ -142,7 +142,7 @@ struct InterceptorsTests {
         func advance(_ duration: Duration) { time.withLock { $0 += duration } }
     }
 
-    @Test("cache gives a result again until it is too old, or forgotten")
+    @Test("cache repeats a result until it expires or is forgotten")
     func cache() async throws {
         let clock = TestClock()
         let bridge = try await TestBridge.start(
@@ -157,7 +157,7 @@ struct InterceptorsTests {
         await bridge.stop()
     }
 
-    @Test("cache keeps no more than it may, no errors, and nobody's results for another")
+    @Test("cache stores no more than its maximum, stores no errors, and separates the results of callers")
     func cacheBounds() async throws {
         let bridge = try await TestBridge.start(
             tasks(), makeCache(), configuration: ["cache": ["tasks": ["*"], "entries": 1]])
@@ -176,7 +176,7 @@ struct InterceptorsTests {
     }
 
     @Test(
-        "cache refuses a section that makes no sense",
+        "cache refuses an invalid section",
         arguments: [["seconds": 0], ["entries": 0], ["second": 1]] as [JSON])
     func cacheSection(section: JSON) async throws {
         let error = await #expect(throws: BridgeError.self) {
@@ -200,7 +200,7 @@ struct InterceptorsTests {
 
     // MARK: filter
 
-    @Test("filter refuses what a rule forbids, and nothing else")
+    @Test("filter refuses the calls that a rule forbids, and no others")
     func filter() async throws {
         let rules: JSON = [
             ["task": "say", "longerThan": 20, "reason": "Too many words."],
@@ -220,7 +220,7 @@ struct InterceptorsTests {
         await bridge.stop()
     }
 
-    @Test("filter refuses a rule for what is no task")
+    @Test("filter refuses a rule with an invalid task name")
     func filterSection() async throws {
         let error = await #expect(throws: BridgeError.self) {
             try await TestBridge.start(makeFilter(), configuration: ["filter": ["rules": [["task": "a*b"]]]])
