@@ -90,23 +90,26 @@ struct CookieFileTests {
         arguments: PluginEnvironment.all)
     func streams(environment: PluginEnvironment) async throws {
         try await withPlugin(.cookies(), in: environment) { bridge in
+            // Each call takes many steps of this process, whose threads other tests may hold for a minute.
+            let timeout = Duration.seconds(600)
             var file = "# Netscape HTTP Cookie File\n"
             for index in 0..<1200 { file += "h\(index).example\tFALSE\t/\tTRUE\t0\tn\t\(index)\n" }
             let sent = try await bridge.makeStream(Array((file + "none\n").utf8))
             let imported = try await bridge.call(
-                "cookies.import", ["format": "netscape", "stream": .string(sent.name)])
+                "cookies.import", ["format": "netscape", "stream": .string(sent.name)], timeout: timeout)
             #expect(imported["imported"] == 1200)
             #expect(imported["refused"] == [["line": 1202, "reason": "columns"]])
             func exported(_ format: JSON, _ profile: JSON = "default") async throws -> [UInt8] {
                 let result = try await bridge.call(
-                    "cookies.export", ["format": format, "profile": profile, "stream": true])
+                    "cookies.export", ["format": format, "profile": profile, "stream": true], timeout: timeout)
                 return try await bridge.readStream(try #require(result["stream"]?.stringValue))
             }
             #expect(try await exported("netscape") == Array(file.utf8))
             let lines = try await exported("json")
             let copied = try await bridge.makeStream(lines + Array("{}\n".utf8))
             let copy = try await bridge.call(
-                "cookies.import", ["format": "json", "profile": "copy", "stream": .string(copied.name)])
+                "cookies.import", ["format": "json", "profile": "copy", "stream": .string(copied.name)],
+                timeout: timeout)
             #expect(copy["imported"] == 1200)
             #expect(copy["refused"] == [["line": 1201, "reason": "invalid"]])
             #expect(try await exported("json", "copy") == lines)

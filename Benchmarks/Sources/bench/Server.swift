@@ -77,6 +77,8 @@ struct DaemonSettings {
     var configuration = ""
     /// Whether it is pinned to a core.
     var isPinned = true
+    /// Whether it comes before everything else with `--first`.
+    var comesFirst = true
     /// A call that succeeds once the daemon is ready.
     var probe = Calls.probe
     /// The name of its state directory; `nil` for a new, empty one.
@@ -101,7 +103,7 @@ extension Bench {
         // All idle connections, and those that call.
         let limits = "[limits]\nsessions = \(Self.idleConnections + 1000)\n"
         try writeFile(configuration, "\(settings.topLevel)\n\(limits)\(settings.configuration)\n")
-        var command = ahead()
+        var command = settings.comesFirst ? ahead() : []
         command += [
             place.daemon, "--config", configuration, "--socket", socket, "--state-dir",
             place.data + "/" + (settings.state ?? "state-\(startedDaemons)"),

@@ -4,7 +4,7 @@ public import TaskKit
 /// Answers with the received options.
 struct Echo: RawTask {
     static let name = "Echo"
-    static let summary = "Returns the options that it got, byte for byte."
+    static let summary = "Returns its options, byte for byte."
     static let settings = TaskSettings(isPublic: true, optionBytes: TaskSettings.anyOptionBytes)
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {

@@ -9,20 +9,22 @@ public struct WebsiteDataRecord: Sendable, Hashable {
     public var types: [WebsiteDataType]
 }
 
-/// The kinds of data that the engine stores.
+/// The kinds of data that the engine stores. The daemon's task `data.records` uses the same names.
 public enum WebsiteDataType: String, Sendable, Hashable, CaseIterable, Codable {
-    case memoryCache = "memory-cache"
-    case diskCache = "disk-cache"
-    case offlineCache = "offline-cache"
-    case sessionStorage = "session-storage"
-    case localStorage = "local-storage"
-    case indexedDatabases = "indexed-databases"
+    case memoryCache
+    case diskCache
+    case offlineCache
+    case sessionStorage
+    case localStorage
+    case indexedDB
     case cookies
-    case deviceIDs = "device-ids"
+    case deviceIDs
     case hsts
-    case trackingPrevention = "tracking-prevention"
-    case serviceWorkers = "service-workers"
-    case domCache = "dom-cache"
+    case trackingPrevention
+    case serviceWorkers
+    case fetchCache
+    /// Web SQL databases. This engine has none; clients of the daemon may name the type.
+    case webSQL
 
     fileprivate var flag: WebKitWebsiteDataTypes {
         switch self {
@@ -31,13 +33,14 @@ public enum WebsiteDataType: String, Sendable, Hashable, CaseIterable, Codable {
         case .offlineCache: WEBKIT_WEBSITE_DATA_OFFLINE_APPLICATION_CACHE
         case .sessionStorage: WEBKIT_WEBSITE_DATA_SESSION_STORAGE
         case .localStorage: WEBKIT_WEBSITE_DATA_LOCAL_STORAGE
-        case .indexedDatabases: WEBKIT_WEBSITE_DATA_INDEXEDDB_DATABASES
+        case .indexedDB: WEBKIT_WEBSITE_DATA_INDEXEDDB_DATABASES
         case .cookies: WEBKIT_WEBSITE_DATA_COOKIES
         case .deviceIDs: WEBKIT_WEBSITE_DATA_DEVICE_ID_HASH_SALT
         case .hsts: WEBKIT_WEBSITE_DATA_HSTS_CACHE
         case .trackingPrevention: WEBKIT_WEBSITE_DATA_ITP
         case .serviceWorkers: WEBKIT_WEBSITE_DATA_SERVICE_WORKER_REGISTRATIONS
-        case .domCache: WEBKIT_WEBSITE_DATA_DOM_CACHE
+        case .fetchCache: WEBKIT_WEBSITE_DATA_DOM_CACHE
+        case .webSQL: WebKitWebsiteDataTypes(0)
         }
     }
 
@@ -68,6 +71,7 @@ extension WebEngine {
     private func fetch<R: Sendable>(
         _ types: [WebsiteDataType], _ body: @escaping @MainActor ([OpaquePointer]) -> R
     ) async throws(EngineError) -> R {
+        guard WebsiteDataType.flags(types).rawValue != 0 else { return body([]) }
         let manager = manager
         let result: Result<R, EngineError> = await withCheckedContinuation { continuation in
             let data = AsyncResult.pointer { outcome in
@@ -124,6 +128,7 @@ extension WebEngine {
     }
 
     private func clear(_ types: [WebsiteDataType], within age: Duration?) async throws(EngineError) {
+        guard WebsiteDataType.flags(types).rawValue != 0 else { return }
         let manager = manager
         let microseconds = GTimeSpan(age.map { $0.components.seconds * 1_000_000 } ?? 0)
         let result: Result<Void, EngineError> = await withCheckedContinuation { continuation in

@@ -72,7 +72,7 @@ extension ControlPlane {
             try plane.admit(call)
             return plane.described(plane.container.parameters)
         }
-        try await provide("web.userAgent.set", "Changes what servers see as the user agent.") {
+        try await provide("web.userAgent.set", "Sets the user agent that servers receive.") {
             (plane, options: UserAgentOptions, call) in
             try plane.setUserAgent(options, call)
         }

@@ -13,13 +13,6 @@ struct DownloadOptions: Codable, Sendable {
     var download: Int
 }
 
-struct DataOptions: Codable, Sendable {
-    var types: [WebsiteDataType]?
-    var names: [String]?
-    /// The time in seconds within which the data was changed; `nil` for all data.
-    var within: Int?
-}
-
 struct PoolState: Codable, Sendable {
     var warm: Int
     var visible: Int
@@ -62,7 +55,7 @@ extension ControlPlane {
             try plane.admit(call)
             return try plane.allow(options)
         }
-        try await provide("web.downloads.list", "Lists the downloads that go on.") { (plane, _: NoOptions, call) in
+        try await provide("web.downloads.list", "Lists the running downloads.") { (plane, _: NoOptions, call) in
             try plane.admit(call)
             return ["downloads": .array(plane.container.downloads?.list ?? [])] as JSON
         }
@@ -72,16 +65,6 @@ extension ControlPlane {
                 throw BridgeError("download.not_found", "the download \(options.download) is not running")
             }
             return [:] as JSON
-        }
-        try await provide("web.data.records", "Lists what the engine keeps of which sites.") {
-            (plane, options: DataOptions, call) in
-            try plane.admit(call)
-            return try await plane.records(options)
-        }
-        try await provide("web.data.remove", "Removes what the engine keeps of sites.") {
-            (plane, options: DataOptions, call) in
-            try plane.admit(call)
-            return try await plane.remove(options)
         }
         try await provide("web.pool", "Counts views, the memory of their processes, and long turns of the main loop.") {
             (plane, _: NoOptions, call) in
@@ -106,31 +89,7 @@ extension ControlPlane {
         return [:]
     }
 
-    private func records(_ options: DataOptions) async throws -> JSON {
-        let records = try await engine { () async throws(EngineError) in
-            try await self.container.dataRecords(options.types ?? WebsiteDataType.allCases)
-        }
-        return [
-            "records": .array(
-                records.sorted { $0.name < $1.name }.map { record in
-                    ["name": .string(record.name), "types": .array(record.types.map { .string($0.rawValue) })]
-                })
-        ]
-    }
-
-    private func remove(_ options: DataOptions) async throws -> JSON {
-        guard options.names == nil || options.within == nil else {
-            throw BridgeError(.optionsInvalid, "`within` and names cannot be combined; leave one out")
-        }
-        try await engine { () async throws(EngineError) in
-            try await self.container.removeData(
-                options.types ?? WebsiteDataType.allCases, names: options.names.map { Set($0) },
-                within: options.within.map { .seconds($0) })
-        }
-        return [:]
-    }
-
-    private func engine<R: Sendable>(_ body: @MainActor () async throws(EngineError) -> R) async throws -> R {
+    func engine<R: Sendable>(_ body: @MainActor () async throws(EngineError) -> R) async throws -> R {
         do throws(EngineError) {
             return try await body()
         } catch {

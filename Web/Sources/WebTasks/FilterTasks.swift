@@ -17,7 +17,7 @@ struct FilterLists: Codable, Sendable {
 
 extension ControlPlane {
     func provideFilters() async throws(BridgeError) {
-        try await provide("web.filters.set", "Sets what pages do not load, do not show, or load by https.") {
+        try await provide("web.filters.set", "Sets the filters of pages: block, hide, or load by https.") {
             (plane, options: FilterOptions, call) in
             try plane.admit(call)
             return try await plane.setFilters(options.filters)

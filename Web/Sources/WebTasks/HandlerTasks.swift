@@ -24,12 +24,12 @@ struct HandlerList: Codable, Sendable {
 
 extension ControlPlane {
     func provideHandlers() async throws(BridgeError) {
-        try await provide("web.handlers.add", "Gives pages webkit.messageHandlers.NAME, which calls a task.") {
+        try await provide("web.handlers.add", "Adds webkit.messageHandlers.NAME to pages, which calls a task.") {
             (plane, options: HandlerOptions, call) in
             try plane.admit(call)
             return try plane.add(options)
         }
-        try await provide("web.handlers.remove", "Takes a handler from pages. Its calls in flight are cancelled.") {
+        try await provide("web.handlers.remove", "Removes a handler from pages, and cancels its calls in flight.") {
             (plane, options: HandlerRemovalOptions, call) in
             try plane.admit(call)
             return try plane.remove(options)

@@ -44,7 +44,7 @@ extension ControlPlane {
             (plane, options: StepOptions, call) in
             try await plane.go(options, call, direction: 1)
         }
-        try await provide("web.stop", "Ends the load of a page.") { (plane, options: ViewOptions, call) in
+        try await provide("web.stop", "Stops the load of a page.") { (plane, options: ViewOptions, call) in
             try plane.page(options.view, call).stop()
             return JSON.object([:])
         }
@@ -52,11 +52,11 @@ extension ControlPlane {
             (plane, options: WindowOptions, call) in
             try plane.setWindow(options, call)
         }
-        try await provide("web.window.get", "Describes the window of a page.") {
+        try await provide("web.window.get", "Returns the state of a page's window.") {
             (plane, options: ViewOptions, call) in
             plane.windowState(try plane.page(options.view, call))
         }
-        try await provide("web.title.set", "Gives the window of a page a title.") {
+        try await provide("web.title.set", "Sets the title of a page's window.") {
             (plane, options: TitleOptions, call) in
             let page = try plane.page(options.view, call)
             page.windowTitle = Self.title(options.title)

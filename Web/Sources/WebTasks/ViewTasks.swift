@@ -57,7 +57,7 @@ extension ControlPlane {
             try plane.admit(call)
             return ViewList(views: plane.container.pages.values.map { plane.state($0) }.sorted { $0.view < $1.view })
         }
-        try await provide("web.status", "Counts the pages and views, and says what the launch took.") {
+        try await provide("web.status", "Counts the pages and views, and reports the times of the launch.") {
             (plane, _: NoOptions, call) in
             try plane.admit(call)
             let pool = plane.container.pool
@@ -86,6 +86,7 @@ extension ControlPlane {
         try await provideHandlers()
         try await provideFilters()
         try await provideEngine()
+        try await provideData()
         try await provideCookies()
         try await bridge.publish("web.ready", ["pid": .number(JSONNumber(Int64(getpid())))] as JSON)
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Scripts, parameters, history and data of pages", .serialized, .timeLimit(.minutes(20)),
+    "Scripts, parameters and history of pages", .serialized, .timeLimit(.minutes(20)),
     .enabled(if: WebRun.isPossible && OddServer.isPossible, "\(WebRun.needs); needs openssl"))
 struct DocumentTests {
     @Test("user scripts, start/end, main frame/all, remove all: added scripts run in later documents of their origins")
@@ -240,22 +240,6 @@ struct DocumentTests {
                 }
                 #expect(found.last == height)
             }
-        }
-    }
-
-    @Test("cache policy, clear by type, host, date: web.data.records and web.data.remove")
-    func data() async throws {
-        try await WebRun.with { run in
-            try await run.startPage()
-            // The network process has the cookie once it has answered a later request.
-            _ = try await run.evaluate("document.cookie = 'a=1; max-age=1000'; await fetch(location.href);")
-            let records = try await run.bridge.call(
-                "web.data.records", ["types": ["cookies"]] as JSON, as: JSON.self)
-            #expect(records["records"]?.arrayValue?.contains { $0["name"] == "127.0.0.1" } == true)
-            _ = try await run.bridge.call(
-                "web.data.remove", ["types": ["cookies"], "names": ["127.0.0.1"]] as JSON, as: JSON.self)
-            #expect(try await run.evaluate("return document.cookie") == "")
-            await run.expect("web.data.remove", ["names": ["x"], "within": 1], "options.invalid")
         }
     }
 

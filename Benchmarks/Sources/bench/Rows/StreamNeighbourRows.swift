@@ -15,7 +15,9 @@ func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
         say("streams: calls beside them are left out, because only root may connect as two users")
         return []
     }
-    let field = try AttackField(bench, DaemonSettings(topLevel: try bench.attackRules(), isPinned: false))
+    // The daemon competes with the neighbours: with a priority of its own it would show nothing beside `cat`.
+    let settings = DaemonSettings(topLevel: try bench.attackRules(), isPinned: false, comesFirst: false)
+    let field = try AttackField(bench, settings)
     defer { field.stop() }
     try field.startVictim(.echo, isRealTime: true)
     let shell = ["sh", "-c", "cat /dev/zero | cat >/dev/null"]

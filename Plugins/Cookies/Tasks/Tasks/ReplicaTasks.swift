@@ -60,7 +60,7 @@ struct AttachTask: CookieTask {
 /// `cookies.apply`
 struct ApplyTask: CookieTask {
     static let name = "cookies.apply"
-    static let summary = "Takes what has changed in a container's jar, unless the same cookie was changed since."
+    static let summary = "Applies the changes of a container's jar, except to cookies that were changed since."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true, optionBytes: optionBytes)
 
     /// The maximum length of the options, enough for some hundred of the longest cookies.

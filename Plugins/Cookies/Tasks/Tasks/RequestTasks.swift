@@ -42,7 +42,7 @@ struct HeaderTask: CookieTask {
 /// `cookies.script`
 struct ScriptTask: CookieTask {
     static let name = "cookies.script"
-    static let summary = "Returns a script for the start of a page, which sets the cookies that the page has not."
+    static let summary = "Returns a script for the start of a page, which sets the cookies that the page lacks."
 
     static let settings = TaskSettings(isPrivate: true)
 
@@ -96,7 +96,8 @@ struct TakeTask: CookieTask {
 /// `cookies.put`
 struct PutTask: CookieTask {
     static let name = "cookies.put"
-    static let summary = "Takes the Set-Cookie lines of an answer from the plugin that made the request for its caller."
+    static let summary =
+        "Stores the Set-Cookie lines of a response, for the plugin that made the request for its caller."
     static let settings = TaskSettings(
         permission: CookieService.requests, isPrivate: true, optionBytes: ApplyTask.optionBytes)
     static let isForPages = true

@@ -182,7 +182,7 @@ struct CacheRemoveTask: CacheTask {
     func run(_ options: CacheFilter, _ call: Call) async throws -> JSON {
         guard options.isSelective != (options.all == true) else {
             throw BridgeError.invalidOption(
-                "$", expected: "all, or what is to be removed", got: options.isSelective ? "both" : "neither")
+                "$", expected: "all, or a selection", got: options.isSelective ? "both" : "neither")
         }
         let selection = try selection(options, call.caller)
         // Responses that are still arriving would be stored again.

@@ -4,7 +4,7 @@ import TaskKit
 /// `data.types`
 struct DataTypesTask: BridgeTask {
     static let name = "data.types"
-    static let summary = "Names the types of data that are kept for sites."
+    static let summary = "Lists the types of data that are stored for sites."
 
     typealias Options = Empty
 
@@ -23,7 +23,7 @@ struct DataTypesTask: BridgeTask {
 /// `data.records`
 struct DataRecordsTask: BridgeTask {
     static let name = "data.records"
-    static let summary = "Lists the sites for which data of the user are kept."
+    static let summary = "Lists the sites for which data of the user is stored."
 
     struct Options: Codable, Sendable {
         var types: [String]?
@@ -49,7 +49,7 @@ struct DataRecordsTask: BridgeTask {
 /// `data.remove`
 struct RemoveDataTask: BridgeTask {
     static let name = "data.remove"
-    static let summary = "Removes data that are kept for sites."
+    static let summary = "Removes data that is stored for sites."
     static let resultSchema: JSON? = [
         "type": "object",
         "properties": [

@@ -4,7 +4,7 @@ import TaskKit
 /// `http.load`: one hop of a fetch, which interceptors can inspect and change.
 struct LoadTask: BridgeTask {
     static let name = InterceptorStage.task
-    static let summary = "Loads one hop of a fetch: what interceptors of requests are asked about."
+    static let summary = "Loads one hop of a fetch. Interceptors of requests intercept this task."
     static let settings = TaskSettings(
         permission: FetchTask.name, optionPermissions: ["to": .reach], timeout: .unlimited,
         optionBytes: FetchTask.settings.optionBytes)

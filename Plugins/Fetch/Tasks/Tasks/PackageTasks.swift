@@ -5,7 +5,7 @@ import TaskKit
 /// `http.packages.install`
 struct InstallPackageTask: BridgeTask {
     static let name = "http.packages.install"
-    static let summary = "Installs an offline package, which requests of the user are answered from."
+    static let summary = "Installs an offline package, from which the user's requests are answered."
     static let resultSchema: JSON? = PackageText.schema
     static let settings = TaskSettings(timeout: .after(.seconds(600)))
     static let optionsSchema: JSON? = [
@@ -87,7 +87,7 @@ struct PackageName: Codable, Sendable {
 /// `http.packages.rollback`
 struct RollBackPackageTask: BridgeTask {
     static let name = "http.packages.rollback"
-    static let summary = "Goes back to the version of an offline package that was installed before."
+    static let summary = "Returns to the previous version of an offline package."
     static let resultSchema: JSON? = PackageText.schema
 
     let packages: PackageRoom

@@ -4,7 +4,7 @@ import TaskKit
 /// `http.parameters`: the parameters for requests to a URL, for a container that adds them to its own requests.
 struct ParametersTask: ImmediateTask {
     static let name = "http.parameters"
-    static let summary = "Answers the public parameters for a URL."
+    static let summary = "Returns the public parameters for a URL."
 
     struct Options: Codable, Sendable {
         var url: String

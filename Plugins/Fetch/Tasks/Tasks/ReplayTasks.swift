@@ -5,7 +5,7 @@ import TaskKit
 /// `http.offline`
 struct OfflineTask: ImmediateTask {
     static let name = "http.offline"
-    static let summary = "Keeps the user's fetches from the network, or lets them go there again."
+    static let summary = "Switches the user's fetches offline, or online again."
 
     struct Options: Codable, Sendable {
         var on: Bool?
@@ -27,7 +27,7 @@ struct OfflineTask: ImmediateTask {
 /// `http.record`
 struct RecordTask: BridgeTask {
     static let name = "http.record"
-    static let summary = "Begins or ends a recording of the user's fetches."
+    static let summary = "Starts or stops a recording of the user's fetches."
 
     struct Options: Codable, Sendable {
         var name: String
@@ -69,7 +69,7 @@ struct RecordTask: BridgeTask {
 /// `http.replay`
 struct ReplayTask: BridgeTask {
     static let name = "http.replay"
-    static let summary = "Begins or ends to answer the user's fetches from a recording."
+    static let summary = "Starts or stops answering the user's fetches from a recording."
 
     struct Options: Codable, Sendable {
         var name: String

@@ -3,7 +3,7 @@ import TaskKit
 /// `logout`: revokes the token that the session logged in with, and removes its identity.
 struct LogoutTask: BridgeTask {
     static let name = "logout"
-    static let summary = "Logs the session out and revokes its token; does nothing where it is not logged in."
+    static let summary = "Logs the session out and revokes its token; does nothing if it is not logged in."
     static let settings = TaskSettings(isPublic: true)
 
     let service: LoginService

@@ -19,7 +19,7 @@ extension ControlPlane {
             let cookies = await plane.container.cookies.all().values
             return ["cookies": .array(cookies.map(\.json))] as JSON
         }
-        try await provide("web.cookies.set", "Sets a cookie of the engine's.") {
+        try await provide("web.cookies.set", "Sets a cookie of the engine.") {
             (plane, options: CookieOptions, call) in
             try plane.admit(call)
             guard let cookie = WebCookie(options.cookie) else {
@@ -30,7 +30,7 @@ extension ControlPlane {
             await plane.container.cookies.change(set: [cookie], removed: [])
             return [:] as JSON
         }
-        try await provide("web.cookies.delete", "Removes a cookie of the engine's.") {
+        try await provide("web.cookies.delete", "Removes a cookie of the engine.") {
             (plane, options: CookieKeyOptions, call) in
             try plane.admit(call)
             guard let key = WebCookie.Key(options.key) else {
@@ -44,7 +44,7 @@ extension ControlPlane {
             await jar.change(set: [], removed: [cookie])
             return [:] as JSON
         }
-        try await provide("web.cookies.clear", "Removes all cookies of the engine's.") {
+        try await provide("web.cookies.clear", "Removes all cookies of the engine.") {
             (plane, _: NoOptions, call) in
             try plane.admit(call)
             let jar = plane.container.cookies
