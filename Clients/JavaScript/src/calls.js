@@ -117,7 +117,7 @@ export class Calls {
         const { maxWait } = this.#settings;
         call.waitTimer = this.#after(call, Math.max(0, call.madeAt + maxWait - this.#timers.now()), () => {
             const why = this.#reason ? ` (${this.#reason.message})` : "";
-            const what = this.#wasUp ? "the connection was lost, and no other came" : "no connection came";
+            const what = this.#wasUp ? "the connection was lost and not restored" : "there was no connection";
             const error = unreachable(`${what} for ${maxWait / 1000} s${why}`, this.#reason?.data);
             error.cause = this.#reason;
             this.#endHere(call, ending(error, call.task, false));
@@ -205,12 +205,12 @@ export class Calls {
         const error = (reason, started) => (
             new BridgeError("call.timeout", reason, { data: { started }, transient: true }));
         if (call.state === "waiting") {
-            const what = this.#isUp ? "the daemon took no more" : "no connection to the daemon came";
+            const what = this.#isUp ? "the daemon accepted no more data" : "there was no connection to the daemon";
             return this.#endHere(call, error(`${what} before the deadline of the call of ${call.task}`, false));
         }
         // The daemon reports the deadline itself, slightly later than it passes here.
         this.#after(call, this.#settings.grace, () => {
-            this.#endHere(call, error(`neither a callback of ${call.task} nor word of its deadline came`, true));
+            this.#endHere(call, error(`the daemon sent neither a callback of ${call.task} nor its timeout`, true));
         });
     }
 

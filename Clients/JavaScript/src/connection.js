@@ -160,7 +160,7 @@ export class Connection {
             try {
                 value = JSON.parse(message);
             } catch (error) {
-                return this.#session.problem(new BridgeError("message.invalid", `no JSON came: ${error.message}`));
+                return this.#session.problem(new BridgeError("message.invalid", `the received message is not valid JSON: ${error.message}`));
             }
         }
         for (const item of Array.isArray(value) ? value : [value]) {

@@ -101,7 +101,7 @@ export class Provider {
             sequence: 0, hasEnded: false, abort: new AbortController(),
         };
         if (this.#running.has(id)) {
-            return this.#onProblem(new BridgeError("call.duplicate", `the call ${id} came twice`));
+            return this.#onProblem(new BridgeError("call.duplicate", `the call ${id} was received twice`));
         }
         const entry = this.#tasks.get(message.task);
         if (!entry) {

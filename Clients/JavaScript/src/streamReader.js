@@ -39,7 +39,7 @@ export class StreamReader {
         }
         this.#isOver = true;
         if (answer.bytes !== this.#count) {
-            const reason = `${this.#count} of the ${answer.bytes} bytes of the stream came`;
+            const reason = `${this.#count} of the ${answer.bytes} bytes of the stream were received`;
             throw new BridgeError("stream.invalid", reason);
         }
         this.#controller.close();

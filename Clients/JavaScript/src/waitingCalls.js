@@ -24,7 +24,7 @@ export class WaitingCalls {
     checkRoom(call) {
         if (this.hasRoom(call)) return;
         const reason = `${this.#calls.size} calls with ${this.#bytes} bytes wait for a connection to the daemon`;
-        throw new BridgeError("busy", `${reason}, as many as may`, {
+        throw new BridgeError("busy", `${reason}, the maximum`, {
             data: { started: false }, transient: true, retryAfter: retryAfterFull,
         });
     }

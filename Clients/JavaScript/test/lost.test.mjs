@@ -101,7 +101,7 @@ test("by default 1,024 calls wait for a connection, each for its timeout or a mi
     assert.deepEqual([error.code, error.data, error.transient], ["daemon.unreachable", { started: false }, true]);
     const late = failure(bridge.call("Echo", {}, { timeout: 1 }));
     clock.advance(1);
-    assert.equal((await late).message, "no connection to the daemon came before the deadline of the call of Echo");
+    assert.equal((await late).message, "there was no connection to the daemon before the deadline of the call of Echo");
     await bridge.close();
 });
 

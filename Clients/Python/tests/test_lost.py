@@ -48,13 +48,13 @@ class LostTests(CoreTestCase):
         self.after(59.9)
         self.assertEqual(sinks[0].ends, [])
         self.after(0.1)
-        text = "no daemon at /s: the connection was lost, and no other came for 60 s"
+        text = "no daemon at /s: the connection was lost and not restored for 60 s"
         data = {"path": "/s", "started": False}
         expected = ("daemon.unreachable", f"{text}; the call of Echo had not been sent", data, True)
         self.assertEqual([outcome(sink) for sink in sinks], [expected] * 1024)
         _, timed = self.make(timeout=1.0)
         self.after(1)
-        text = "no connection to the daemon came before the deadline of the call of Echo"
+        text = "there was no connection to the daemon before the deadline of the call of Echo"
         self.assertEqual(outcome(timed), ("call.timeout", text, {"started": False}, True))
 
 

@@ -168,10 +168,10 @@ final class CallsInFlight {
         guard call.request.timeout == nil else {
             return BridgeError(
                 .callTimeout,
-                "no connection to the daemon came before the deadline of the call of \(call.request.task)",
+                "there was no connection to the daemon before the deadline of the call of \(call.request.task)",
                 data: ["started": false], isTransient: true)
         }
-        return .unreachable(link.path, "the connection was lost, and no other came for \(maximumWait)")
+        return .unreachable(link.path, "the connection was lost and not restored for \(maximumWait)")
             .ending(call.request.task, started: false)
     }
 

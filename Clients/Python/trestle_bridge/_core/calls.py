@@ -210,15 +210,15 @@ class CallTable:
 
     def _give_up(self, call: Call) -> None:
         if call.timeout is None:
-            how = f"the connection was lost, and no other came for {self._limits.max_wait:g} s"
+            how = f"the connection was lost and not restored for {self._limits.max_wait:g} s"
             return self.end(call, unreachable(self._socket, how).ending(call.name, started=False))
-        text = f"no connection to the daemon came before the deadline of the call of {call.name}"
+        text = f"there was no connection to the daemon before the deadline of the call of {call.name}"
         self.end(call, BridgeError(CALL_TIMEOUT, text, started_data(False), transient=True))
 
     def _guard(self, call: Call, seconds: float) -> None:
         def expire() -> None:
             started = False if self._recall(call) else call.started
-            text = f"neither a callback of {call.name} nor word of its deadline came from the daemon"
+            text = f"the daemon sent neither a callback of {call.name} nor its timeout"
             self.end(call, BridgeError(CALL_TIMEOUT, text, started_data(started), transient=True))
 
         call.timer = self._timers.after(seconds, expire)

@@ -254,7 +254,7 @@ class Core:
     def on_call(self, message: dict[str, Any]) -> None:
         """Handles a call of another client."""
         if not self.provided.receive(message):
-            self.on_nonsense("a call with an id that is none, or of a call that runs")
+            self.on_nonsense("a call with an invalid id, or with the id of a running call")
 
     def on_cancel(self, callback_id: Any) -> None:
         """Handles the cancel of such a call."""

@@ -65,7 +65,7 @@ class PipeReading(Generic[Pending]):
                 # The end of the pipe is not the end of the stream.
                 yield from self._learn()
             else:
-                text = f"{self._count} of the {self._total} bytes of the stream came"
+                text = f"{self._count} of the {self._total} bytes of the stream were received"
                 error = BridgeError(STREAM_INVALID, text)
                 self._end.leave(error)
                 raise error

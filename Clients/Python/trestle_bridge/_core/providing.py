@@ -144,7 +144,7 @@ class ProvidedTasks:
         if not self._leave(call) or call._id is None:
             return
         if error is not None or result is None:
-            return self._write_error(call, error or BridgeError(INTERNAL, f"{call.task} gave no answer"))
+            return self._write_error(call, error or BridgeError(INTERNAL, f"{call.task} returned no result"))
         line = messages.result(call._id, result)
         if len(line) - 1 > self.message_bytes:
             most = self.message_bytes

@@ -188,7 +188,7 @@ def chunk(answer: dict[str, Any], count: int) -> Optional[bytes]:
     if answer.get(wire.END) is not True:
         return base64.b64decode(answer[wire.BASE64])
     if answer[wire.BYTES] != count:
-        raise BridgeError(STREAM_INVALID, f"{count} of the {answer[wire.BYTES]} bytes of the stream came")
+        raise BridgeError(STREAM_INVALID, f"{count} of the {answer[wire.BYTES]} bytes of the stream were received")
     return None
 
 

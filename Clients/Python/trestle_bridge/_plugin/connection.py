@@ -160,7 +160,7 @@ class Connection:
 
     def on_nonsense(self, why: str) -> None:
         """Logs an invalid or useless message from the daemon."""
-        print(f"from the daemon came {why}", file=sys.stderr)
+        print(f"the daemon sent an invalid message: {why}", file=sys.stderr)
 
     # Any thread
 

@@ -59,7 +59,7 @@ class OwnCalls:
         if self._is_over:
             raise _gone(task, started=False)
         if len(self._flying) >= MAX_CALLS:
-            text = f"{MAX_CALLS} calls of this plugin are in flight, as many as may be"
+            text = f"{MAX_CALLS} calls of this plugin are in flight, the maximum"
             raise BridgeError(BUSY, text, started_data(False), transient=True, retry_after=0.1)
         call_id = next(self._ids)
         task_text = encode(task)
