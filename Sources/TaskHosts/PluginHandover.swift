@@ -114,7 +114,7 @@ extension PluginLoader {
         for (name, state) in states {
             let known = state["states"]?.objectValue?.compactMap { UInt64($0.key) } ?? []
             guard let plugin = runtime.plugins.first(where: { $0.name == name }) else {
-                lost += known.map { ($0, "the plugin \(name), which knew something of this session, is gone") }
+                lost += known.map { ($0, "the plugin \(name), which had state of this session, was removed") }
                 continue
             }
             let end = ends[name] ?? runtime.clock.now.advanced(by: settings.startTimeout)

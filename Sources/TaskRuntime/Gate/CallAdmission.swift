@@ -30,7 +30,7 @@ extension Quotas {
     private func tooManyInFlight(of session: Session) -> BridgeError {
         busy(
             .callsInFlight, limits.callsInFlight, of: "session \(session.number)",
-            "the session has \(limits.callsInFlight) calls in flight, as many as it may", retryAfter: Self.someEndSoon)
+            "the session has \(limits.callsInFlight) calls in flight, the maximum", retryAfter: Self.someEndSoon)
     }
 
     /// The suggested delay before a retry. The time when calls in flight end is unknown; many take about as long as
@@ -120,7 +120,7 @@ extension Quotas {
 
     private func tooManyInFlight(_ limit: Int, of whom: String) -> BridgeError {
         busy(
-            .callsInFlight, limit, of: whom, "\(whom) has \(limit) calls in flight, as many as it may",
+            .callsInFlight, limit, of: whom, "\(whom) has \(limit) calls in flight, the maximum",
             retryAfter: Self.someEndSoon)
     }
 

@@ -54,7 +54,7 @@ final class SessionEnding: StepJob {
         switch end {
         case .input: return false
         case .hangUp:
-            lifecycle.calls.abort(call, BridgeError(.callCancelled, "the caller is gone"), reason: .gone)
+            lifecycle.calls.abort(call, BridgeError(.callCancelled, "the caller has disconnected"), reason: .gone)
         case .closing:
             lifecycle.calls.abort(call, BridgeError(.callCancelled, "the session was closed"), reason: .caller)
         }
