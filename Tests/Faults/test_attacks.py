@@ -151,7 +151,8 @@ class Guessers(Attack):
         self.assertNotIn("guess", self.home.log)
         self.assertNotIn("correct horse", self.home.log)
         self.row("passwords are guessed, over many connections", f"{guess} guesses within 20 s",
-                 "after four guesses each one doubles the pause; the owner of the account can log in; no guess is in the log",
+                 "after four guesses each one doubles the pause; the owner of the account can log in; no guess is in "
+                 "the log",
                  f"{counts['login.failed']} were compared, the others answered `login.locked` or `busy`")
 
 

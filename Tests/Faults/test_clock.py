@@ -115,5 +115,6 @@ class Steps(FaultTest):
             self.step(offset)
             keys += [self.daemon.result("persistence.create", {"table": "t", "record": {}})["key"] for _ in range(5)]
         self.assertEqual(keys, sorted(keys))
-        self.row("the wall clock is set: keys of records", f"{self.steps} steps", "keys increase in the order of creation",
+        self.row("the wall clock is set: keys of records", f"{self.steps} steps",
+                 "keys increase in the order of creation",
                  f"{len(keys)} keys, in order")

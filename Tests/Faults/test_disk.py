@@ -14,8 +14,8 @@ from load import Ledger, Writer, read_table, record
 from report import FaultTest
 from settings import ROUNDS, SEED
 
-PROMISED = ("the write is refused ({}), nothing of it is stored; reads continue; writes continue with the disk, without a "
-            "restart; also after a kill -9, each acknowledged write is present, and no refused one")
+PROMISED = ("the write is refused ({}), nothing of it is stored; reads continue; writes continue with the disk, without "
+            "a restart; also after a kill -9, each acknowledged write is present, and no refused one")
 
 
 class DiskTest(FaultTest):

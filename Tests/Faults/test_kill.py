@@ -75,8 +75,8 @@ class Killed(FaultTest):
         self.assertEqual(daemon.stop(), 0)
         acknowledged = sum(ledger.acknowledged for ledger in self.ledgers)
         self.assertGreater(acknowledged, 0)
-        return (f"{acknowledged} acknowledged writes, all present; {unanswered} not answered, of which {done} were present "
-                "as a whole and the others not at all")
+        return (f"{acknowledged} acknowledged writes, all present; {unanswered} not answered, of which {done} were "
+                "present as a whole and the others not at all")
 
     def test_at_random(self) -> None:
         """kill -9 at a random moment under write load: acknowledged writes exist, and no write is half done"""

@@ -29,7 +29,7 @@ class Descriptors(FaultTest):
             self.assertIn("result", bridge.call("persistence.create", {"table": "t", "key": f"{number}", "record": {}}))
 
     def test_real(self) -> None:
-        """Without descriptors new connections are closed at once, connected clients are served, and new ones again later"""
+        """Without descriptors new connections are closed at once, and connected clients are served"""
         turned_away = 0
         start = time.monotonic()
         with self.daemon.connect() as early:
@@ -47,8 +47,8 @@ class Descriptors(FaultTest):
         # One immediately, and then one in ten seconds.
         self.assertLessEqual(lines, 2 + (time.monotonic() - start) / 10)
         self.row("no descriptors left (`prlimit --nofile=128`)", f"{ROUNDS} times, 200 clients each",
-                 "a new connection gets `busy` and is closed at once, with a line in the log; connected clients read and "
-                 "write; new clients are served when descriptors are free",
+                 "a new connection gets `busy` and is closed at once, with a line in the log; connected clients "
+                 "read and write; new clients are served when descriptors are free",
                  f"{turned_away} refused, {lines} lines in the log, served again each time")
 
     def flood(self) -> int:
@@ -91,7 +91,8 @@ class Descriptors(FaultTest):
                 self.assertIn("result", late.call("Echo"))
             self.check_serves(number)
         self.row("`accept` fails with EMFILE, ENFILE", f"{ROUNDS} times",
-                 "connected clients are served; waiting clients are served when it works again", "as promised, each time")
+                 "connected clients are served; waiting clients are served when it works again",
+                 "as promised, each time")
 
 
 class SlowDisk(FaultTest):

@@ -131,8 +131,9 @@ class Restarts(TransferTest):
             self.daemon = Daemon.ready(self.home, **environment)
             longest = max(longest, self.restart(number, **environment))
         self.row(f"{name} at a random byte of a transfer of 16 MiB between two processes, of which one "
-                 "stops reading or writing in half of the rounds", f"{ROUNDS * 2} times, by messages, one descriptor and both",
-                 PROMISED, f"{self.seen['complete']} ends complete, {self.seen['error']} with an error, "
+                 "stops reading or writing in half of the rounds", f"{ROUNDS * 2} times, by messages, one "
+                 "descriptor and both", PROMISED,
+                 f"{self.seen['complete']} ends complete, {self.seen['error']} with an error, "
                  f"each as promised; stopped within {longest:.1f} s")
 
     def restart(self, number: int, **environment: str) -> float:

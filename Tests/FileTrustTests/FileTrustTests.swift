@@ -56,8 +56,8 @@ struct FileTrustTests {
             chmod(file, 0o664)
             #expect(
                 doubt(file)
-                    == "the group 65534 may write it, and other users may be its members; remove that permission: chmod "
-                    + "g-w \(file)")
+                    == "the group 65534 may write it, and other users may be its members; remove that permission: "
+                    + "chmod g-w \(file)")
             chown(file, 0, 0)
             #expect(doubt(file) == nil, "root is alone in root's group")
         }

@@ -59,8 +59,8 @@ struct TrustedFileTests {
         chmod(library, 0o775)
         #expect(
             try refusal(folder.path)
-                == "the group 65534 may write it, and other users may be its members; remove that permission: chmod g-w \(library)"
-        )
+                == "the group 65534 may write it, and other users may be its members; remove that permission: "
+                + "chmod g-w \(library)")
     }
 
     @Test(

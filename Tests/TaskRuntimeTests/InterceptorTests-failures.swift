@@ -20,9 +20,9 @@ extension InterceptorTests {
         let error = client.readOne()?["error"]
         #expect(error?["code"]?.stringValue == code.rawValue)
         #expect(
-            error?["message"]
-                == "the interceptor strict.all of the plugin strict failed, so the call of work was refused: it fell over"
-        )
+            error?["message"]?.stringValue
+                == "the interceptor strict.all of the plugin strict failed, so the call of work was refused: "
+                + "it fell over")
         #expect(error?["data"]?["signal"] == 11 && error?["data"]?["interceptor"] == "strict.all")
         #expect(error?["transient"] == true)
         #expect(bench.host.started.map(\.options) == ["6"])

@@ -112,7 +112,9 @@ export class Bridge {
     }
 
     #receive(message) {
-        if (!isObject(message)) return this.#problem(new BridgeError("message.invalid", "an invalid message was received"));
+        if (!isObject(message)) {
+            return this.#problem(new BridgeError("message.invalid", "an invalid message was received"));
+        }
         if (message.task !== undefined) this.#provider.receive(message);
         else if (message.cancel !== undefined) this.#provider.cancel(message.cancel);
         else if (message.event !== undefined) this.#receiveEvent(message);

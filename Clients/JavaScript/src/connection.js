@@ -160,7 +160,8 @@ export class Connection {
             try {
                 value = JSON.parse(message);
             } catch (error) {
-                return this.#session.problem(new BridgeError("message.invalid", `the received message is not valid JSON: ${error.message}`));
+                const why = `the received message is not valid JSON: ${error.message}`;
+                return this.#session.problem(new BridgeError("message.invalid", why));
             }
         }
         for (const item of Array.isArray(value) ? value : [value]) {

@@ -5,8 +5,8 @@ extension ProfileValue where Value == PageFilter {
     static var pageFilter: ProfileValue {
         ProfileValue(
             expected: """
-                a table with action = "block", "hide" or "https", and optionally url, types and domains; with "hide", and \
-                only there, selector
+                a table with action = "block", "hide" or "https", and optionally url, types and domains; with "hide", \
+                and only there, selector
                 """,
             read: { $0.table.flatMap { filter($0) } }, write: { _ in nil })
     }

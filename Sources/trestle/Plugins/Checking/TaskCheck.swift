@@ -198,7 +198,7 @@ struct TaskCheck {
         if !values.isEmpty { pass(what, "what it sent fits its schema") }
     }
 
-    /// Waits for the late answer of an ended call, which tells the daemon that the work has ended.
+    /// Waits for the late answer of an ended call, with which its work ends for the daemon.
     private func settle(_ late: Int) async {
         if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) { return }
         fail(
