@@ -10,17 +10,16 @@ struct PipeOutletTests {
     private final class Pipe {
         let reader: Int32
         let writer: Int32
-        private var isRead = true
 
         init() {
             var ends: [Int32] = [-1, -1]
             #expect(pipe(&ends) == 0)
             (reader, writer) = (ends[0], ends[1])
-            for end in ends { #expect(fcntl(end, F_SETFL, O_NONBLOCK) == 0) }
+            for end in ends { #expect(fcntl(end, F_SETFL, O_NONBLOCK) == 0 && fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
         }
 
         deinit {
-            leave()
+            close(reader)
             close(writer)
         }
 
@@ -30,11 +29,6 @@ struct PipeOutletTests {
             var piece = [UInt8](repeating: 0, count: 4096)
             while case let count = Glibc.read(reader, &piece, piece.count), count > 0 { all += piece[..<count] }
             return all
-        }
-
-        func leave() {
-            if isRead { close(reader) }
-            isRead = false
         }
     }
 
@@ -73,10 +67,15 @@ struct PipeOutletTests {
     @Test("throws stream.closed once the reader has closed the pipe")
     func unread() throws {
         signal(SIGPIPE, SIG_IGN)
-        let pipe = Pipe()
-        var outlet = PipeOutlet(pipe.writer)
+        // A socket: its shutdown ends the reading of every copy of the descriptor. A process that another test starts
+        // has a copy until its exec, and a pipe stays open for so long.
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        var outlet = PipeOutlet(ends[1])
         try Self.put([UInt8](repeating: 1, count: 600_000), &outlet)
-        pipe.leave()
+        shutdown(ends[0], Int32(SHUT_RD))
         let rest = #expect(throws: BridgeError.self) { try outlet.writeRest() }
         #expect(rest?.code == .streamClosed)
     }

@@ -150,6 +150,8 @@ struct JournalLogTests {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { close(ends[0]) }
+        // A process that another test starts must not keep the pipe open.
+        for end in ends { try #require(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
         try #require(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
         body(LogOutput(.journal, style: .file, descriptor: ends[1], journalPath: path))
         close(ends[1])
