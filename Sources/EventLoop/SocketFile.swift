@@ -37,7 +37,7 @@ struct SocketFile {
     func setMode(_ mode: mode_t) throws(SystemError) {
         guard let identity, try FileIdentity.existing(at: path) == identity else {
             throw SystemError(
-                code: ENOENT, operation: "set the permissions of", subject: path, advice: "the socket is gone")
+                code: ENOENT, operation: "set the permissions of", subject: path, advice: "the socket file was removed")
         }
         try systemCall("set the permissions of", path) { chmod(path, mode) }
     }

@@ -54,7 +54,7 @@ extension LoopHold {
         let tenths = Int((duration / .milliseconds(100)).rounded())
         let time = "\(tenths / 10).\(tenths % 10) s"
         let verb = isOver ? "held" : "has held"
-        return "\(name) \(verb) the \(owner)'s thread for \(time)\(isOver ? "" : ", and goes on"); "
+        return "\(name) \(verb) the \(owner)'s thread for \(time)\(isOver ? "" : ", and still does"); "
             + "use call.blocking, in C host->blocking"
     }
 }

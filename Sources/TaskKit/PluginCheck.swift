@@ -118,10 +118,10 @@ extension PluginParts {
         for name in names {
             if !NameRule.allows(name) {
                 found.append(
-                    "the name “\(name)” of a \(kind) must be parts of letters, digits, - and _, joined by dots, "
+                    "the \(kind) name “\(name)” must be parts of letters, digits, - and _, joined by dots, "
                         + "beginning with a letter, at most \(NameRule.maximumBytes) bytes")
             } else if ["bridge", "plugin", "rpc"].contains(name.prefix { $0 != "." }) {
-                found.append("the name \(name) of a \(kind) is reserved for the daemon; choose another")
+                found.append("the \(kind) name \(name) is reserved for the daemon; choose another")
             }
             if !known.insert(name).inserted { found.append("the \(kind) \(name) occurs twice") }
         }

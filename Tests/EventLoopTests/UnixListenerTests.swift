@@ -65,7 +65,7 @@ import Testing
         try leaveStaleSocket()
         let others = try mode(path)
         let error = #expect(throws: SystemError.self) { try listener.setMode(0o777) }
-        #expect(error?.description.contains("the socket is gone") == true)
+        #expect(error?.description.contains("the socket file was removed") == true)
         #expect(try mode(path) == others)
     }
 

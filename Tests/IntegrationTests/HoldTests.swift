@@ -34,7 +34,7 @@ struct HoldTests {
             let client = try daemon.connect()
             try client.send(#"{"task":"specimen","callbackId":1}"#)
             try awaitLine("specimen has held the \(owner)'s thread for ", of: daemon)
-            #expect(daemon.log.contains(", and goes on; use call.blocking"))
+            #expect(daemon.log.contains(", and still does; use call.blocking"))
             gate.open()
             #expect(try client.receive()["result"] == 1)
             try awaitLine("specimen held the \(owner)'s thread for ", of: daemon)

@@ -54,7 +54,7 @@ struct PluginChangeTests {
             try kind.write(to: folder, version: "2", begins: false)
             let failed = try client.reloadSpecimen()["error"]
             #expect(failed?["code"] == "plugin.unavailable", "\(failed ?? nil)")
-            #expect(failed?["message"]?.stringValue?.contains("the plugin specimen stays as it is") == true)
+            #expect(failed?["message"]?.stringValue?.contains("the plugin specimen is unchanged") == true)
             #expect(try client.result("specimen") == "1")
             try folder.write("no plugin", to: path.split(separator: "/").last.map(String.init) ?? "")
             #expect(try client.reloadSpecimen()["error"]?["code"] == "plugin.unavailable")

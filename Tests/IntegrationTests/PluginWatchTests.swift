@@ -24,7 +24,7 @@ struct PluginWatchTests {
                 #expect(try client.result("specimen") == .string(version))
                 if version == "1" { continue }
                 try kind.write(to: folder, version: "3", begins: false)
-                try daemon.awaitLog("the plugin specimen stays as it is", client)
+                try daemon.awaitLog("the plugin specimen is unchanged", client)
                 #expect(try client.result("specimen") == "2")
                 unlink(path)
                 #expect(try listener.receive()["event"] == "plugin.stopped")

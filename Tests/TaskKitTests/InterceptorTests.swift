@@ -227,7 +227,7 @@ struct InterceptorTests {
         }
         let sentences = defects?.sentences ?? []
         for beginning in [
-            "the name “bad name” of a interceptor must be", "the interceptor bad name occurs twice",
+            "the interceptor name “bad name” must be", "the interceptor bad name occurs twice",
             "the interceptor bad name has no summary", "the interceptor bad name has the pattern “*a”",
             "the interceptor bad name has the pattern “”",
         ] {

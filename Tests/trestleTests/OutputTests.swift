@@ -252,6 +252,6 @@ import Testing
                 admits:     uid 0; uid 998; group trestle
 
                 """)
-        #expect(ExplainText.report(["admitted": []]).contains("admits:     nobody\n"))
+        #expect(ExplainText.report(["admitted": []]).contains("admits:     no user\n"))
     }
 }

@@ -241,7 +241,7 @@ struct PolicyFolderTests {
                 })
             let unreachable = PolicyReview(rules.rules).unreachable([("notes.add", "notes.add"), ("Alert", "Alert")])
             #expect(
-                unreachable.map(\.reason) == ["nobody can call notes.add, not even root: the rule has no condition"])
+                unreachable.map(\.reason) == ["no user can call notes.add, not even root: the rule has no condition"])
         }
     }
 }

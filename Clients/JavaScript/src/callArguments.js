@@ -15,7 +15,7 @@ const envelopeBytes = 96;
  */
 export function checkArguments(task, options, { timeout, session }) {
     if (typeof task !== "string" || task === "") {
-        throw notBegun("task.not_found", "a call needs the name of a task; bridge.tasks lists those there are");
+        throw notBegun("task.not_found", "a call needs the name of a task; bridge.tasks lists the tasks");
     }
     if (timeout !== undefined && !isTimeout(timeout)) {
         const reason = "a timeout is a number of milliseconds above 0 and at most a year, or Infinity for none";

@@ -9,7 +9,8 @@ enum CallJSON {
             return try JSONCoding.json(options)
         } catch {
             throw BridgeError(
-                .optionsInvalid, "the options for \(task) have no JSON: \(error)", data: ["started": false])
+                .optionsInvalid, "the options for \(task) cannot be encoded as JSON: \(error)", data: ["started": false]
+            )
         }
     }
 

@@ -68,7 +68,7 @@ extension Quotas {
         let whom = isOwn ? account.label : "all users"
         return busy(
             .queuedBytes, limit, of: whom,
-            "the daemon holds as much for \(whom) as it may, \(limit) bytes of messages that are unread or unfinished",
+            "\(whom): the daemon holds \(limit) bytes of unread or unfinished messages, the maximum",
             retryAfter: .seconds(1))
     }
 
@@ -76,6 +76,6 @@ extension Quotas {
     func noRoomForAll() -> BridgeError {
         busy(
             .queuedBytes, values.queuedBytes, of: "all users",
-            "the daemon holds as much for all users as it may, \(values.queuedBytes) bytes", retryAfter: .seconds(1))
+            "all users: the daemon holds \(values.queuedBytes) bytes of messages, the maximum", retryAfter: .seconds(1))
     }
 }

@@ -128,7 +128,7 @@ final class Quotas {
     private func tooManyConnections(_ account: UserAccount) -> BridgeError {
         busy(
             .connections, account.quota.connections, of: account.label,
-            "\(account.label) has \(account.connections) connections, as many as it may", retryAfter: .seconds(1))
+            "\(account.label) has \(account.connections) connections, the maximum", retryAfter: .seconds(1))
     }
 
     /// Counts a refused connection. One log line reports many, so that a client cannot fill the log by connecting

@@ -131,7 +131,7 @@ enum ExplainText {
             lines.append("rule:       \(answer["rule"]?.stringValue ?? "")")
         }
         if let admitted = answer["admitted"]?.arrayValue?.compactMap(\.stringValue) {
-            lines.append("admits:     \(admitted.isEmpty ? "nobody" : admitted.joined(separator: "; "))")
+            lines.append("admits:     \(admitted.isEmpty ? "no user" : admitted.joined(separator: "; "))")
         }
         if let permission = answer["permission"]?.stringValue, permission != name {
             lines.append("permission: \(permission)")

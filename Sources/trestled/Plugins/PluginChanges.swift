@@ -192,10 +192,10 @@ extension Daemon {
             installedPlugins.libraries.insert(path)
             return .object(note(new, set, "was reloaded"))
         } catch {
-            log.error("the plugin \(old.name) stays as it is: \(error.message)")
+            log.error("the plugin \(old.name) is unchanged: \(error.message)")
             throw BridgeError(
                 error.code == .configurationInvalid ? .configurationInvalid : .pluginUnavailable,
-                "the new version cannot be used, and the plugin \(old.name) stays as it is: \(error.message)",
+                "the new version cannot be used, and the plugin \(old.name) is unchanged: \(error.message)",
                 data: error.data)
         }
     }

@@ -169,7 +169,7 @@ struct PolicyReview {
             return ConfigurationProblem(
                 source: "\(rule.file):\(rule.line)",
                 reason:
-                    "nobody can call \(tasks.map(\.task).joined(separator: ", ")), not even root: the rule has no "
+                    "no user can call \(tasks.map(\.task).joined(separator: ", ")), not even root: the rule has no "
                     + "condition"
             )
         }

@@ -54,7 +54,7 @@ def result_of(task: str, value: Any) -> Outgoing:
     try:
         return Outgoing(value)
     except BridgeError as fault:
-        raise BridgeError(INTERNAL, f"the result of {task} has no JSON: {fault.message}") from None
+        raise BridgeError(INTERNAL, f"the result of {task} cannot be encoded as JSON: {fault.message}") from None
 
 
 def _streams_in(value: Any) -> list[Stream]:

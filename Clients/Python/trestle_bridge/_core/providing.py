@@ -196,7 +196,7 @@ class ProvidedTasks:
 
 
 def _unsayable(call: ProvidedCall, fault: BridgeError) -> BridgeError:
-    return BridgeError(INTERNAL, f"the error of {call.task} has no JSON: {fault.message}")
+    return BridgeError(INTERNAL, f"the error of {call.task} cannot be encoded as JSON: {fault.message}")
 
 
 def handler_error(task: str, error: BaseException) -> BridgeError:

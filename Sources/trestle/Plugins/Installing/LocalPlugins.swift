@@ -62,7 +62,8 @@ struct LocalPlugins: Sendable {
             let plugin = plugins.first { entryPath(of: $0["path"]?.stringValue ?? "") == path }
             return Installed(name: plugin?["name"]?.stringValue, path: path)
         }
-        throw ProjectFailure("no plugin \(text) is installed in \(directory); `trestle plugins` lists those there are")
+        throw ProjectFailure(
+            "no plugin \(text) is installed in \(directory); `trestle plugins` lists the installed plugins")
     }
 
     private func folderName(ofProject path: String) throws -> String? {
