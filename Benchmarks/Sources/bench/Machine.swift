@@ -8,7 +8,7 @@ struct Machine {
         lines = [
             Self.date() + ", " + Self.processor() + ", \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores, " + Self.kernel(),
             Self.swift() + "; load average at the start: \(Self.loadAverage()); " + cores.summary,
-            "databases on " + Place.fileSystem(of: place.data),
+            "databases on " + Place.fileSystem(of: place.data) + "; " + Self.sleep(),
         ]
     }
 
@@ -20,6 +20,13 @@ struct Machine {
     static var stolenTicks: Int {
         let all = readFile("/proc/stat").split(separator: "\n").first?.split(separator: " ") ?? []
         return all.count > 8 ? Int(all[8]) ?? 0 : 0
+    }
+
+    private static func sleep() -> String {
+        let sleepers = rows.filter(\.mayProcessorsSleep).map(\.name).joined(separator: ", ")
+        return WakefulProcessors() == nil
+            ? "idle processors may sleep: only root can keep them awake"
+            : "idle processors are kept awake, but not in \(sleepers)"
     }
 
     private static func date() -> String {

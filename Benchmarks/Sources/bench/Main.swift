@@ -8,10 +8,11 @@ struct Main: ParsableCommand {
         abstract: "Measures what Trestle costs, beside a C program that only echoes bytes, Redis and SQLite.",
         discussion: """
             Prints one Markdown table on standard output; its progress goes to standard error. Every figure is the \
-            median of its rounds. docs/performance.md says what each row means.
+            median of its rounds. docs/performance.md describes each row. As root it keeps idle processors awake in \
+            most rows: what waking them costs depends on the machine, not on the measured program.
 
             Examples:
-              bench                              everything, in about five minutes
+              bench                              everything, in about twenty minutes
               bench --only echo --only latency   two rows
               bench --check --rounds 5           exit status 1 where a limit is past
               bench --seconds 0.3 --rounds 1     a quick look
@@ -35,7 +36,7 @@ struct Main: ParsableCommand {
     @Option(help: ArgumentHelp("Of the row attacks only this one; may be given several times.", valueName: "name"))
     var attack: [String] = []
 
-    @Flag(help: "Compare with the limits.")
+    @Flag(help: "Compare with the limits. Rows past one are measured again while the host takes processor time.")
     var check = false
 
     @Flag(help: "Schedule daemons and their callers before everything else, as root: for a busy machine.")
@@ -43,6 +44,9 @@ struct Main: ParsableCommand {
 
     @Option(help: ArgumentHelp("The daemon's executable, of a release build.", valueName: "file"))
     var daemon = ".build/release/trestled"
+
+    /// The maximum of measurements of a part of a row.
+    private static let attempts = 3
 
     func validate() throws {
         guard rounds > 0 else { throw ValidationError("--rounds is at least 1.") }
@@ -78,12 +82,30 @@ struct Main: ParsableCommand {
         var lines: [Line] = []
         for row in rows where only.isEmpty || only.contains(row.name) {
             say("\(row.name): \(row.summary)")
-            lines += try row.measure(bench)
+            try withExtendedLifetime(row.mayProcessorsSleep ? nil : WakefulProcessors()) {
+                for part in row.parts { lines += try measure(part, bench) }
+            }
         }
         let longTurns = Finding(
             what: "turns of a daemon's loop of more than 20 ms of CPU time", value: bench.longTurns, unit: " turns",
             digits: 0, bound: .atMost(0))
         return lines + [Line(row: "long turns, all rows", server: "trestle", finding: longTurns)]
+    }
+
+    /// Measures a part of a row. With `--check`, a limit that is past while the host took processor time is no result:
+    /// the part is measured again.
+    private func measure(_ part: Row.Part, _ bench: Bench) throws -> [Line] {
+        let longTurnsBefore = bench.longTurns
+        let result = try leastDisturbed(attempts: check ? Self.attempts : 1) {
+            bench.longTurns = 0
+            return (lines: try part(bench), longTurns: bench.longTurns)
+        } accept: { result in
+            let isAccepted = Check.report(result.lines).isPassed && result.longTurns == 0
+            if !isAccepted { say("a limit is past; measured again if the host took processor time meanwhile") }
+            return isAccepted
+        }
+        bench.longTurns = longTurnsBefore + result.longTurns
+        return result.lines
     }
 }
 

@@ -30,6 +30,7 @@ func measureEcho(_ bench: Bench) throws -> [Line] {
     var lines: [Line] = []
     for shape in [Shape(50, 1), Shape(1, 64), Shape(50, 16)] {
         let rounds = try bench.alternate(
+            rounds: max(7, bench.rounds),
             subjects.map { subject in { try bench.load(subject.call, shape, on: subject.server) } })
         let redis = subjects.firstIndex { $0.name == redisGet }.map { rounds[$0] }
         for (subject, figures) in zip(subjects, rounds) {

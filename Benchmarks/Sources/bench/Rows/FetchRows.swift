@@ -6,14 +6,20 @@ private let unpinned = LoadSettings(isPinned: false)
 private let cookiesLibrary = "libCookiesPlugin.so"
 let fetchLibrary = "libFetchPlugin.so"
 
-func measureFetch(_ bench: Bench) throws -> [Line] {
-    let origin = try Origin(bench)
-    defer { origin.stop() }
-    let daemon = try bench.startFetchDaemon()
-    defer { daemon.stop() }
-    return try measureSmallFetches(bench, daemon, origin) + measureBodies(bench, daemon, origin)
-        + measureCacheHits(bench, daemon, origin) + measureValidation(bench, daemon, origin)
-        + measureFetchMemory(bench)
+/// The measurements of the row. Each has a daemon and an HTTP server of its own.
+let fetchParts: [Row.Part] = [
+    { try $0.withFetch(measureSmallFetches) }, { try $0.withFetch(measureBodies) },
+    { try $0.withFetch(measureCacheHits) }, { try $0.withFetch(measureValidation) }, measureFetchMemory,
+]
+
+extension Bench {
+    fileprivate func withFetch(_ measure: (Bench, Server, Origin) throws -> [Line]) throws -> [Line] {
+        let origin = try Origin(self)
+        defer { origin.stop() }
+        let daemon = try startFetchDaemon()
+        defer { daemon.stop() }
+        return try measure(self, daemon, origin)
+    }
 }
 
 /// The results of a run of calls, with the CPU time of daemon and plugins for each call.

@@ -4,11 +4,10 @@ import Glibc
 /// The number of streams, or pipes.
 private let neighbours = 4
 /// Short windows, alternating with those beside the shell: other load on the machine affects both.
-private let windowsPerRound = 5
-private let windowSeconds = 1.0
-/// The maximum of measurements of a window. It is repeated if the host took time from this machine's processors: a
-/// hundredth of the time decides about the 99th percentile.
-private let maximumAttempts = 5
+private let windowsPerRound = 6
+private let windowSeconds = 0.5
+/// The maximum of measurements of a window: a hundredth of its time decides about the 99th percentile.
+private let windowAttempts = 3
 
 func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     guard AttackField.isRoot else {
@@ -25,10 +24,11 @@ func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     var besideCat: [Neighbourhood] = []
     var besideStreams = forms.map { _ in [Neighbourhood]() }
     for _ in 0..<(bench.rounds * windowsPerRound) {
-        besideCat.append(try measure(beside: shell, field))
+        besideCat.append(try leastDisturbed(attempts: windowAttempts) { try measure(beside: shell, field) })
         for (index, form) in forms.enumerated() {
             let stream = [bench.place.program("streamer"), field.server.socket, "/dev/zero", form.0, form.1]
-            besideStreams[index].append(try measure(beside: stream, field))
+            besideStreams[index].append(
+                try leastDisturbed(attempts: windowAttempts) { try measure(beside: stream, field) })
         }
     }
     return [line("cat to cat", "shell", besideCat, nil)]
@@ -41,32 +41,20 @@ private struct Neighbourhood {
     var waits: [Double]
     /// The CPU time of the daemon's loop, as a share of a core.
     var load: Double
-    /// The ticks that the host took meanwhile.
-    var stolenTicks: Int
 }
 
 private func measure(beside command: [String], _ field: AttackField) throws -> Neighbourhood {
-    var best = try measureOnce(beside: command, field)
-    for _ in 1..<maximumAttempts where best.stolenTicks > 0 {
-        let next = try measureOnce(beside: command, field)
-        if next.stolenTicks < best.stolenTicks { best = next }
-    }
-    return best
-}
-
-private func measureOnce(beside command: [String], _ field: AttackField) throws -> Neighbourhood {
     // Ends all processes of the command, also those of its pipe.
     let limited = ["timeout", "--signal=KILL", String(windowSeconds + 1)] + command
     let processes = try (0..<neighbours).map { _ in try ChildProcess(limited) }
     try field.wait(seconds: 0.5)
-    let (start, loopStart, stolenStart) = (monotonicNanoseconds(), field.loopNanoseconds, Machine.stolenTicks)
+    let (start, loopStart) = (monotonicNanoseconds(), field.loopNanoseconds)
     try field.wait(seconds: windowSeconds)
-    let (end, loopEnd, stolenEnd) = (monotonicNanoseconds(), field.loopNanoseconds, Machine.stolenTicks)
+    let (end, loopEnd) = (monotonicNanoseconds(), field.loopNanoseconds)
     for process in processes { _ = process.wait() }
     guard let victim = field.victim, !victim.hasEnded else { throw Failure("the other user cannot call") }
     return Neighbourhood(
-        waits: victim.waits(from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start),
-        stolenTicks: stolenEnd - stolenStart)
+        waits: victim.waits(from: start, to: end), load: Double(loopEnd - loopStart) / Double(end - start))
 }
 
 private func line(_ name: String, _ server: String, _ seen: [Neighbourhood], _ peer: [Neighbourhood]?) -> Line {

@@ -66,7 +66,6 @@ func measureStreams(_ bench: Bench) throws -> [Line] {
     }
     return [Line(row: "256 MiB", server: "cat to cat", finding: rate("cat to cat", cat))]
         + zip(forms, figures).map { form, figures in line(form, figures, cat) }
-        + (try measureStreamNeighbours(bench))
 }
 
 private func place(_ bench: Bench) -> String { bench.place.sockets + "/streamed" }
