@@ -44,8 +44,9 @@ final class Server {
         process.stop()
     }
 
-    /// The long turns of its loop that a daemon reports; `nil` if it reports none.
-    var longTurns: (count: Double, longestMilliseconds: Double)? {
+    /// The long turns of its loop that a daemon reports, with the steps that ran last in them, as JSON; `nil` if it
+    /// reports none.
+    var longTurns: (count: Double, longestMilliseconds: Double, steps: String)? {
         let status = UnixCall.answer(to: #"{"task":"bridge.status","callbackId":1}"# + "\n", at: socket) ?? ""
         func number(behind text: String) -> Double? {
             guard let start = status.firstRange(of: text)?.upperBound else { return nil }
@@ -54,7 +55,8 @@ final class Server {
         guard let count = number(behind: #""longTurns":{"count":"#),
             let longest = number(behind: #""longTurns":{"count":\#(Int(count)),"longestUs":"#)
         else { return nil }
-        return (count, longest / 1000)
+        let steps = status.firstRange(of: #""steps":["#).map { status[$0.upperBound...].prefix { $0 != "]" } }
+        return (count, longest / 1000, String(steps ?? ""))
     }
 
     /// Sends a signal to the server.
@@ -121,7 +123,7 @@ extension Bench {
         longTurns += turns.count
         if turns.count > 0 {
             let longest = "the longest of \(turns.longestMilliseconds) ms of CPU time"
-            say("\(Int(turns.count)) long turns of the daemon, \(longest)")
+            say("\(Int(turns.count)) long turns of the daemon, \(longest): \(turns.steps)")
         }
     }
 
