@@ -2,7 +2,7 @@ import Glibc
 
 /// Measures until a result is accepted, or until the host of this virtual machine took no processor time meanwhile.
 ///
-/// A result is repeated because the host took time, and chosen by how much it took, never by its figures.
+/// The choice among the results depends only on the time that the host took, not on their figures.
 ///
 /// - Parameter attempts: The maximum of measurements.
 /// - Returns: The result of the measurement during which the host took the smallest share.

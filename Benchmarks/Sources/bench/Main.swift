@@ -92,8 +92,8 @@ struct Main: ParsableCommand {
         return lines + [Line(row: "long turns, all rows", server: "trestle", finding: longTurns)]
     }
 
-    /// Measures a part of a row. With `--check`, a limit that is past while the host took processor time is no result:
-    /// the part is measured again.
+    /// Measures a part of a row. With `--check`, a part that is past a limit while the host took processor time is
+    /// measured again.
     private func measure(_ part: Row.Part, _ bench: Bench) throws -> [Line] {
         let longTurnsBefore = bench.longTurns
         let result = try leastDisturbed(attempts: check ? Self.attempts : 1) {
@@ -101,7 +101,7 @@ struct Main: ParsableCommand {
             return (lines: try part(bench), longTurns: bench.longTurns)
         } accept: { result in
             let isAccepted = Check.report(result.lines).isPassed && result.longTurns == 0
-            if !isAccepted { say("a limit is past; measured again if the host took processor time meanwhile") }
+            if !isAccepted { say("a limit is past; the part is measured again if the host took processor time") }
             return isAccepted
         }
         bench.longTurns = longTurnsBefore + result.longTurns
