@@ -68,7 +68,7 @@ extension Quotas {
         let whom = isOwn ? account.label : "all users"
         return busy(
             .queuedBytes, limit, of: whom,
-            "\(whom): the daemon holds \(limit) bytes of unread or unfinished messages, the maximum",
+            "the daemon holds \(limit) bytes of unread or unfinished messages of \(whom), the maximum",
             retryAfter: .seconds(1))
     }
 
@@ -76,6 +76,7 @@ extension Quotas {
     func noRoomForAll() -> BridgeError {
         busy(
             .queuedBytes, values.queuedBytes, of: "all users",
-            "all users: the daemon holds \(values.queuedBytes) bytes of messages, the maximum", retryAfter: .seconds(1))
+            "the daemon holds \(values.queuedBytes) bytes of messages of all users, the maximum",
+            retryAfter: .seconds(1))
     }
 }
