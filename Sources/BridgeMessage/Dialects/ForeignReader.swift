@@ -3,12 +3,14 @@ import CBridgeJSON
 
 /// Reads messages of other dialects: determines the dialect, and owns the memory that is allocated for a message. One
 /// thread at a time.
+///
+/// `@exclusivity(unchecked)`: docs/architecture.md explains the reason.
 final class ForeignReader {
     /// The last call that was read.
     let call: UnsafeMutablePointer<CallMessage>
     /// The schemes of URLs that are calls, in lowercase.
-    var urlSchemes: [[UInt8]] = []
-    private var scratch = EscapeScratch()
+    @exclusivity(unchecked) var urlSchemes: [[UInt8]] = []
+    @exclusivity(unchecked) private var scratch = EscapeScratch()
     private var lastNumber: UInt64 = 0
     /// The maximum length of a value that is read in one step and is not a task's options.
     static let maximumBytes = 64 * 1024

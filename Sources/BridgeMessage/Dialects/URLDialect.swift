@@ -1,4 +1,5 @@
 import BridgeJSON
+import Glibc
 
 /// A URL as a call, as pages navigate to it: `{"url": "jxaction://scan?method=aaa&x=%E5%BC%B9", "callbackId": "c1"}`.
 /// Host and path, joined by dots, are the task's name. The query's names and values are the options; all are strings.
@@ -22,9 +23,7 @@ struct URLDialect: NamedCallbackDialect {
             let known = names.isEmpty ? "none" : names.joined(separator: ", ")
             throw DialectMismatch(.url, "a URL of a scheme that dialects.url_schemes lists (\(known))")
         }
-        // The part after # is for the page itself.
-        let rest = text[afterScheme...].prefix { $0 != UInt8(ascii: "#") }
-        var url = URLText(UnsafeRawBufferPointer(rebasing: rest), message.reader)
+        var url = URLText(Self.withoutFragment(text.slice(afterScheme, text.count - afterScheme)), message.reader)
         guard let task = Self.task(&url) else { throw DialectMismatch(.url, "a URL whose host and path name a task") }
         if url.peek() != nil { url.skip() }
         var pairs = try Self.pairs(&url)
@@ -48,9 +47,19 @@ struct URLDialect: NamedCallbackDialect {
             }
             guard isSame else { continue }
             let end = scheme.count + 1
-            return text[end...].starts(with: "//".utf8) ? end + 2 : end
+            let hasSlashes =
+                text.count >= end + 2 && text[end] == UInt8(ascii: "/") && text[end + 1] == UInt8(ascii: "/")
+            return hasSlashes ? end + 2 : end
         }
         return nil
+    }
+
+    /// Returns the part before `#`; the part after it is for the page itself.
+    private static func withoutFragment(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard let start = text.baseAddress, let fragment = memchr(start, CInt(UInt8(ascii: "#")), text.count) else {
+            return text
+        }
+        return text.slice(0, UnsafeRawPointer(fragment) - start)
     }
 
     /// Reads host and path, up to `?`, joined by dots, with any number of slashes between names; nil if they contain no
@@ -163,7 +172,7 @@ private struct QueryPairs {
     }
 }
 
-/// Decodes a URL after its scheme, byte by byte, into the memory of a message's reader.
+/// Decodes a URL after its scheme into the memory of a message's reader.
 private struct URLText {
     private let encoded: UnsafeRawBufferPointer
     private var index = 0
@@ -222,7 +231,9 @@ private struct URLText {
     /// - Returns: The decoded bytes; nil if they cannot be decoded or are not UTF-8.
     mutating func decodeForm(upTo end: UInt8) -> UnsafeRawBufferPointer? {
         let start = written
-        while let byte = peek(), byte != end, byte != UInt8(ascii: "&") {
+        while true {
+            copyPlain(upTo: end)
+            guard let byte = peek(), byte != end, byte != UInt8(ascii: "&") else { return part(from: start) }
             if byte == UInt8(ascii: "+") {
                 skip()
                 write(UInt8(ascii: " "))
@@ -230,7 +241,24 @@ private struct URLText {
                 return nil
             }
         }
-        return part(from: start)
+    }
+
+    /// Copies the bytes up to the next one that ends a name or value, or that is encoded.
+    private mutating func copyPlain(upTo end: UInt8) {
+        // Copies, which the stores below cannot change: they stay in registers.
+        let (encoded, decoded) = (encoded, decoded)
+        var next = index
+        var destination = written
+        while next < encoded.count {
+            let byte = encoded[next]
+            if byte == end || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "%") {
+                break
+            }
+            decoded[destination] = byte
+            destination &+= 1
+            next &+= 1
+        }
+        (index, written) = (next, destination)
     }
 
     /// Returns the bytes that were written from an offset on; nil if they are not UTF-8.

@@ -9,7 +9,7 @@
 // Returns the position after a string whose first byte that is not a plain character is at `at`.
 __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *parser, const uint8_t *at,
                                                             const uint8_t *end, bool *escaped) {
-    window window = {at, marks_of(at)};
+    window window = window_at(at);
     for (;;) {
         if (at >= end) return fail(parser, BRIDGE_JSON_UNCLOSED, end);
         if (*at == '"') return at + 1;
@@ -22,17 +22,21 @@ __attribute__((noinline)) static const uint8_t *string_rest(bridge_json_parser *
             return fail(parser, BRIDGE_JSON_CONTROL, at);
         }
         if (at == NULL) return NULL;
-        at = plain_end(&window, at);
+        at = last_plain(&window, at - 1) + 1;
     }
+}
+
+// The same, without a call if the closing quote is at `at`.
+always_inline const uint8_t *string_end(bridge_json_parser *parser, const uint8_t *at, const uint8_t *end,
+                                        bool *escaped) {
+    // `at` is not past the end: the control character there stops the search first.
+    return likely(*at == '"') ? at + 1 : string_rest(parser, at, end, escaped);
 }
 
 // Returns the position after the string whose opening quote is at `p`.
 always_inline const uint8_t *string(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                     bool *escaped) {
-    p = plain_end(window, p + 1);
-    // `p` is not past the end: the control character there stops the search first.
-    if (likely(*p == '"')) return p + 1;
-    return string_rest(parser, p, end, escaped);
+    return string_end(parser, last_plain(window, p) + 1, end, escaped);
 }
 
 always_inline const uint8_t *digits(const uint8_t *p) {
@@ -40,10 +44,10 @@ always_inline const uint8_t *digits(const uint8_t *p) {
     return p;
 }
 
-// Returns the position after the number at `p`.
+// Returns the position after the number at `p`. `unlikely`: as in json_inner.h.
 always_inline const uint8_t *number(bridge_json_parser *parser, const uint8_t *p, const uint8_t *end) {
     const uint8_t *first = p, *behind;
-    if (*p == '-') p++;
+    if (unlikely(*p == '-')) p++;
     behind = *p == '0' ? p + 1 : digits(p);
     if (unlikely(behind == p)) return fail(parser, BRIDGE_JSON_NUMBER, first);
     p = behind;
@@ -80,7 +84,12 @@ always_inline const uint8_t *scalar(bridge_json_parser *parser, window *window, 
 always_inline const uint8_t *key(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                  const uint8_t **behind_key, bool *escaped) {
     if (unlikely(*p != '"')) return fail(parser, BRIDGE_JSON_KEY, p);
-    p = string(parser, window, p, end, escaped);
+    p = last_plain(window, p);
+    if (likely(is_pair(p + 1, "\":"))) {
+        *behind_key = p + 2;
+        return p + 3;
+    }
+    p = string_end(parser, p + 1, end, escaped);
     if (unlikely(p == NULL)) return NULL;
     *behind_key = p;
     if (unlikely(*p != ':')) {
@@ -95,9 +104,10 @@ always_inline const uint8_t *key(bridge_json_parser *parser, window *window, con
 //
 // `noinline`: the compiler looks for cold parts in all other functions, takes this whole function for cold, and
 // optimizes it for size instead of speed.
-__attribute__((noinline)) static const uint8_t *container(bridge_json_parser *parser, window window, const uint8_t *p,
+__attribute__((noinline)) static const uint8_t *container(bridge_json_parser *parser, window *shared, const uint8_t *p,
                                                           const uint8_t *end, uint32_t level, uint32_t maximum_depth) {
     uint64_t kinds[deepest / 64 + 1];
+    window window = *shared;
     const uint32_t outermost = level;
     const uint8_t *behind_key;
     bool escaped;
@@ -167,7 +177,10 @@ close:
     // A bracket past the end means that the caller has broken the rule about the byte there.
     if (unlikely(p >= end)) return fail(parser, BRIDGE_JSON_VALUE, end);
     p++;
-    if (level == outermost) return p;
+    if (level == outermost) {
+        *shared = window;
+        return p;
+    }
     level--;
     if (kinds[level / 64] >> level % 64 & 1) goto behind_member;
     goto behind_element;
@@ -176,7 +189,7 @@ close:
 always_inline const uint8_t *value(bridge_json_parser *parser, window *window, const uint8_t *p, const uint8_t *end,
                                    uint32_t level, uint32_t maximum_depth, bool *escaped) {
     if (!is_bracket(*p)) return scalar(parser, window, p, end, escaped);
-    return container(parser, *window, p, end, level, maximum_depth);
+    return container(parser, window, p, end, level, maximum_depth);
 }
 
 // MARK: The top level
@@ -258,7 +271,9 @@ bool bridge_json_parse(bridge_json_parser *parser, const char *bytes, size_t len
     if (p >= end) return refuse(text, BRIDGE_JSON_EMPTY, 0);
     text->root = *p;
     bool escaped;
-    window window = {start, marks_of(start)};
+    // A short message needs its first marks at once: they are computed while its first bytes are tested.
+    window window = window_at(start);
+    set_marks(&window, start, marks_of(start));
     if (*p == '{') p = members(parser, &window, start, p, end, maximum_depth, &text->count, true);
     else if (*p == '[') p = members(parser, &window, start, p, end, maximum_depth, &text->count, false);
     else p = scalar(parser, &window, p, end, &escaped);

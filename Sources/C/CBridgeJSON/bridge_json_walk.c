@@ -115,8 +115,8 @@ static const uint8_t *close_string(bridge_json_walk *walk, const uint8_t *quote)
 
 // Continues to the next character of a string that is not plain, and past it.
 static const uint8_t *string_part(bridge_json_walk *walk, const uint8_t *p) {
-    window window = {p, marks_of(p)};
-    p = plain_end(&window, p);
+    window window = window_at(p);
+    p = last_plain(&window, p - 1) + 1;
     if (p >= walk->end) return fail(&walk->parser, BRIDGE_JSON_UNCLOSED, walk->end);
     if (*p == '"') return close_string(walk, p);
     if (*p == '\\') {

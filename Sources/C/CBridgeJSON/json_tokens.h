@@ -48,6 +48,9 @@ always_inline const uint8_t *skip_space(const uint8_t *p, const uint8_t *end) {
     return p;
 }
 
+// Whether the two bytes at `p` are these: one comparison. The second one may be past the text.
+always_inline bool is_pair(const uint8_t *p, const char *pair) { return memcmp(p, pair, 2) == 0; }
+
 // MARK: Parts of strings
 
 // Returns the value of four hexadecimal digits, or -1.

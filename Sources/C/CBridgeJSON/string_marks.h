@@ -15,12 +15,28 @@
 
 // Marks the bytes among 64 bytes of the text that are not plain characters of a string, one bit each: a quote, a
 // backslash, a control character (such as the one after the text), a byte of a multi-byte character. The marks are
-// computed block by block, before the walk reaches the bytes. The end of a string is then found with a shift, not with
-// a search that the next string would have to wait for.
+// computed block by block, before the walk reaches the bytes. The end of a string is then found with a rotation, not
+// with a search that the next string would have to wait for.
+//
+// The time of a walk is mostly that of the instructions that wait for each other: those from the position of one token
+// to that of the next. Hence the rotations by addresses, without a subtraction, and the fixed distances to a string's
+// last character.
 typedef struct {
-    const uint8_t *block;
+    // The bit of a byte is the remainder of the address before it, wherever the block begins.
     uint64_t marks;
+    // The last marked byte: the end of a string whose quote is before it is known.
+    const uint8_t *last;
+    // The block after the one of the marks.
+    const uint8_t *next;
 } window;
+
+// Rotations by the remainder of an address.
+always_inline uint64_t rotate_right(uint64_t bits, const uint8_t *p) {
+    return bits >> ((uintptr_t)p & 63) | bits << (-(uintptr_t)p & 63);
+}
+always_inline uint64_t rotate_left(uint64_t bits, const uint8_t *p) {
+    return bits << ((uintptr_t)p & 63) | bits >> (-(uintptr_t)p & 63);
+}
 
 #if defined(__SSE2__)
 always_inline uint64_t marks_of(const uint8_t *block) {
@@ -46,29 +62,29 @@ always_inline uint64_t marks_of(const uint8_t *block) {
 }
 #endif
 
-// Returns the first block from `block` on with a mark at `p` or after it. Marks before `p` are removed.
-__attribute__((noinline)) static window advance(const uint8_t *block, const uint8_t *p) {
-    if (p > block) block += (p - block) & ~(ptrdiff_t)63;
-    uint64_t marks = marks_of(block);
-    if (p > block) marks &= ~(uint64_t)0 << (p - block);
-    while (marks == 0) {
-        block += 64;
-        marks = marks_of(block);
-    }
-    return (window){block, marks};
+// Returns a window for a walk from `p` on. The block there is read when the first string needs it.
+always_inline window window_at(const uint8_t *p) { return (window){0, p - 1, p}; }
+
+// Sets the marks to those of a block. Without any, the last marked byte remains in an earlier block.
+always_inline void set_marks(window *window, const uint8_t *block, uint64_t marks) {
+    window->marks = rotate_left(marks, block - 1);
+    if (likely(marks != 0)) window->last = block + 63 - __builtin_clzll(marks);
+    window->next = block + 64;
 }
 
-// Returns the first byte from `p` on that ends a run of plain characters of a string.
-always_inline const uint8_t *plain_end(window *window, const uint8_t *p) {
-    size_t offset = (size_t)(p - window->block);
-    const uint8_t *next = window->block;
-    if (likely(offset < 64)) {
-        uint64_t marks = window->marks >> offset;
-        if (likely(marks != 0)) return p + __builtin_ctzll(marks);
-        next += 64;
+// Returns the last byte of the run of plain characters after `p`; `p` itself if there are none. At `p` is the opening
+// quote, or the byte before the rest of a string.
+always_inline const uint8_t *last_plain(window *window, const uint8_t *p) {
+    while (unlikely(p >= window->last)) {
+        // Usually the next block, not one that begins at `p`: its bytes are then read before `p` is known. This is why
+        // it is a branch (`unlikely`) and not a conditional move.
+        const uint8_t *block = window->next;
+        if (unlikely(p - block >= 63)) block = p + 1;
+        // The bytes before the block are plain.
+        if (p < block) p = block - 1;
+        set_marks(window, block, marks_of(block));
     }
-    *window = advance(next, p);
-    return window->block + __builtin_ctzll(window->marks);
+    return p + __builtin_ctzll(rotate_right(window->marks, p));
 }
 
 #endif

@@ -106,8 +106,8 @@ bridge_json_walk *bridge_json_walk_create(const bridge_json_names *names, const 
                                           uint32_t maximum_depth, uint32_t batch_levels);
 void bridge_json_walk_destroy(bridge_json_walk *walk);
 
-/* Continues the walk over about `bytes` bytes. Plain characters of a string that extends further are also passed,
-   because this is fast. Returns whether the walk has ended: the text is then known to be valid or invalid. */
+/* Continues the walk over about `bytes` bytes. The plain characters of a member's name and value that extend further
+   are also passed, because this is fast. Returns whether the walk has ended: the text is then known to be valid or invalid. */
 bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes);
 
 /* Returns the result of bridge_json_parse once the walk has ended. The members are valid until the walk is
