@@ -13,8 +13,8 @@ final class LateInput {
     /// The time after a read at which the stream is checked.
     private static let delay = Duration.milliseconds(100)
     /// The number of open streams that are checked together; the others follow after ``nextDelay``.
-    private static let streamsPerLook = 256
-    private static let nextDelay = Duration.milliseconds(10)
+    private static let streamsPerLook = 32
+    private static let nextDelay = Duration.milliseconds(2)
     /// The number of closed streams that are removed together: more than can be closed between two checks.
     private static let closedPerLook = 8_192
 
