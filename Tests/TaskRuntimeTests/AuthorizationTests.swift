@@ -139,6 +139,32 @@ struct AuthorizationTests {
         #expect(reader.read().map { $0["event"] } == ["news.c"])
     }
 
+    @Test("A subscription to one event follows each change of the rules and of its subscriber's user and origin")
+    func subscriptionRights() {
+        let mayListen = rule(.allow, [.subscribe], ["secret"])
+        let always = rule(.allow, [.call, .publish, .origin])
+        apply(always, mayListen)
+        let (reader, writer) = (client(), client())
+        #expect(code(reader, "bridge.subscribe", #"{"events":["secret"]}"#) == "answered")
+        func gets() -> Bool {
+            _ = code(writer, "bridge.publish", #"{"event":"secret"}"#)
+            return !reader.read().isEmpty
+        }
+        #expect(gets() && gets())
+        apply(always)
+        #expect(!gets() && !gets())
+        apply(always, rule(.allow, [.subscribe], ["secret"], user: "ada"))
+        #expect(!gets())
+        reader.session.user = "ada"
+        #expect(gets() && gets())
+        reader.session.user = nil
+        #expect(!gets())
+        apply(always, rule(.allow, [.subscribe], ["secret"], origin: "app://a"))
+        #expect(!gets())
+        #expect(code(reader, "bridge.hello", #"{"origin":"app://a"}"#) == "answered")
+        #expect(gets() && gets())
+    }
+
     @Test("Only the owner of a retained event, or a client that a rule permits, may replace or remove it")
     func replacing() {
         var pages = rule(.allow, [.call, .publish, .subscribe], origin: "app://a")

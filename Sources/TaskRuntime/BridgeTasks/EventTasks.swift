@@ -61,11 +61,11 @@ extension TaskRuntime {
     /// Publishes an event. The data are not decoded, as they may be long; all other options are short.
     private func publishEvent(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         try withMembers(["event", "data", "retain", "forget"], of: options, for: call) {
-            [unowned self] call, members throws(BridgeError) in .result(try publishEvent(call, members))
+            [unowned self] call, members throws(BridgeError) in try publishEvent(call, members)
         }
     }
 
-    private func publishEvent(_ call: Call, _ members: OptionMembers) throws(BridgeError) -> JSON {
+    private func publishEvent(_ call: Call, _ members: OptionMembers) throws(BridgeError) -> TaskAnswer {
         let event = try members.decode(Publish.self, without: "data")
         let data = members["data"].map { Array($0) } ?? Array("null".utf8)
         guard PublicName.isAllowed(event.event) else {
@@ -86,14 +86,20 @@ extension TaskRuntime {
         if event.forget == true || event.retain == true { try checkReplacing(event.event, by: call.session) }
         if event.forget == true {
             events.forget(event.event)
-            return .object([:])
+            return .result(.object([:]))
         }
         if event.retain == true { try events.retain(event.event, data, of: call.session) }
         if let change = Self.lifecycle[event.event], let session = call.session {
             directory.notify(change, session)
         }
-        events.publish(event.event, data: data, isRetained: event.retain == true)
-        return .object([:])
+        let fanOut = events.beginPublishing(event.event, data: data, isRetained: event.retain == true)
+        guard let fanOut else { return .result(.object([:])) }
+        guard let session = call.session else {
+            // A plugin in its own name: no job runs on its behalf.
+            _ = events.send(fanOut, until: nil)
+            return .result(.object([:]))
+        }
+        return .job(PublishingJob(calls, call.handle, session, fanOut))
     }
 
     /// Checks that a session may replace or remove a retained event: it must be the owner, or a rule must allow it.

@@ -12,6 +12,9 @@ final class EventBus {
     let output: SessionOutput
     let delivery: EventDelivery
     private let monitor: TrafficMonitor
+    /// The delivery that is not complete. Before anything else is sent, and before subscriptions take effect, it is
+    /// completed: all sessions receive events in the order of their publication.
+    private var unfinished: FanOut?
 
     init(
         _ sessions: SessionStore, _ gate: PolicyGate, _ output: SessionOutput, _ delivery: EventDelivery,
@@ -37,8 +40,50 @@ final class EventBus {
     ///
     /// - Parameter isRetained: Whether later subscribers get it as well.
     func publish(_ name: String, data: [UInt8], isRetained: Bool = false) {
-        let receivers = subscriptions.sessions(for: name).filter { rights.mayGet(name, $0) }
-        deliver(name, data, isRetained: isRetained, to: receivers)
+        _ = beginPublishing(name, data: data, isRetained: isRetained)
+        finishPublishing()
+    }
+
+    /// Sends an event like ``publish(_:data:isRetained:)``. If it has many receivers, it is sent by
+    /// ``send(_:until:)``.
+    ///
+    /// - Returns: The delivery; `nil` if it is complete.
+    func beginPublishing(_ name: String, data: [UInt8], isRetained: Bool) -> FanOut? {
+        finishPublishing()
+        if monitor.isWatched {
+            let receivers = subscriptions.sessions(for: name) { rights.mayGet(name, by: $0) }
+            monitor.showEvent(name, data, to: receivers)
+        }
+        let fanOut = subscriptions.fanOut(EventLines(name, data, isRetained: isRetained))
+        unfinished = fanOut
+        if fanOut.isLong { return fanOut }
+        finishPublishing()
+        return nil
+    }
+
+    /// Continues a delivery, and returns whether it is complete.
+    ///
+    /// - Parameter budget: `nil` to complete it.
+    func send(_ fanOut: FanOut, until budget: StepBudget?) -> Bool {
+        var visited = 0
+        while let subscription = fanOut.next() {
+            if fanOut.visits(subscription), rights.mayGet(fanOut.event.name, by: subscription),
+                subscription.session.takesEvents
+            {
+                delivery.send(fanOut.event, to: subscription.session)
+            }
+            visited += 1
+            if visited & (Self.visitsPerLook - 1) == 0, budget?.isSpent == true { return false }
+        }
+        if unfinished === fanOut { unfinished = nil }
+        return true
+    }
+
+    /// The number of subscriptions after which the clock is read; a power of two.
+    private static let visitsPerLook = 8
+
+    private func finishPublishing() {
+        if let unfinished { _ = send(unfinished, until: nil) }
     }
 
     /// Sends an event to the named sessions only: to those of them that subscribed, or directly to all of them.
@@ -59,6 +104,7 @@ final class EventBus {
         // Removes duplicates.
         let named = Set(numbers).sorted().compactMap { sessions[$0] }
         // No rights are checked: the plugin that names the sessions decides that they may get the event.
+        finishPublishing()
         deliver(name, Array(data), to: direct ? named : subscriptions.those(of: named, listeningTo: name))
         return nil
     }
@@ -69,12 +115,10 @@ final class EventBus {
         return "the name of an event is \(PublicName.rule); this one is \(JSON.string(String(name.prefix(64))).text)"
     }
 
-    private func deliver(_ name: String, _ data: [UInt8], isRetained: Bool = false, to receivers: [Session]) {
+    private func deliver(_ name: String, _ data: [UInt8], to receivers: [Session]) {
         if monitor.isWatched { monitor.showEvent(name, data, to: receivers) }
-        let event = EventLines(name, data, isRetained: isRetained)
-        for session in receivers where session.phase == .open || session.phase == .inputEnded {
-            delivery.send(event, to: session)
-        }
+        let event = EventLines(name, data)
+        for session in receivers where session.takesEvents { delivery.send(event, to: session) }
     }
 
     // MARK: Subscriptions
@@ -86,10 +130,16 @@ final class EventBus {
     func enter(_ pattern: EventPattern, of session: Session) { subscriptions.enter(pattern, of: session) }
 
     /// Puts all patterns of a session into effect.
-    func begin(of session: Session) { subscriptions.begin(of: session) }
+    func begin(of session: Session) {
+        finishPublishing()
+        subscriptions.begin(of: session)
+    }
 
     /// Adds a pattern that takes effect immediately.
-    func add(_ pattern: EventPattern, to session: Session) { subscriptions.add(pattern, to: session) }
+    func add(_ pattern: EventPattern, to session: Session) {
+        finishPublishing()
+        subscriptions.add(pattern, to: session)
+    }
 
     /// Removes a pattern from a session.
     func remove(_ pattern: EventPattern, from session: Session) { subscriptions.remove(pattern, from: session) }

@@ -11,15 +11,25 @@ final class Subscriptions {
     var isEmpty: Bool { count == 0 }
 
     /// Returns the sessions that subscribed to an event, without duplicates.
-    func sessions(for event: String) -> [Session] {
+    ///
+    /// - Parameter isAllowed: Whether the session of a subscription may receive the event.
+    func sessions(for event: String, where isAllowed: (Subscription) -> Bool = { _ in true }) -> [Session] {
         lastMark += 1
+        let mark = lastMark
         var found: [Session] = []
         tree.forEach(matching: event) { subscription in
-            guard subscription.session.eventMark != lastMark, subscription.hasBegun else { return }
-            subscription.session.eventMark = lastMark
-            found.append(subscription.session)
+            let session = subscription.session
+            guard session.eventMark != mark, subscription.hasBegun else { return }
+            session.eventMark = mark
+            if isAllowed(subscription) { found.append(session) }
         }
         return found
+    }
+
+    /// Begins the delivery of an event to the sessions that subscribed to it.
+    func fanOut(_ event: EventLines) -> FanOut {
+        lastMark += 1
+        return FanOut(event, mark: lastMark, tree.lists(matching: event.name))
     }
 
     /// The maximum number of sessions that are checked one by one. A session may have a few hundred patterns.

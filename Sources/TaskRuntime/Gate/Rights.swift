@@ -109,6 +109,16 @@ final class Rights {
         return isAllowed
     }
 
+    /// Returns whether the session of a subscription may receive an event that matches the subscription. Called for
+    /// each receiver of each event.
+    func mayGet(_ event: String, by subscription: Subscription) -> Bool {
+        let revision = subscription.session.callRights.revision
+        if let right = subscription.right, right.revision == revision { return right.isAllowed }
+        let isAllowed = mayGet(event, subscription.session)
+        if subscription.hasOneName { subscription.right = (isAllowed, revision) }
+        return isAllowed
+    }
+
     /// Replaces the set of public events.
     func setPublicEvents(_ names: Set<ExactText>) {
         guard names != publicEvents else { return }

@@ -58,15 +58,29 @@ final class PatternTree<Element> {
     /// - Returns: The number of visited nodes: at most one more than the length of the name in bytes.
     @discardableResult
     func forEach(matching name: String, _ body: (Element) -> Void) -> Int {
+        visit(name) { entries in
+            for entry in entries { body(entry.element) }
+        }
+    }
+
+    /// Returns the entries whose pattern matches the name, in lists that later changes of the tree do not affect.
+    func lists(matching name: String) -> [[Entry]] {
+        var lists: [[Entry]] = []
+        _ = visit(name) { if !$0.isEmpty { lists.append($0) } }
+        return lists
+    }
+
+    /// Calls `body` with each list of entries that match the name, and returns the number of visited nodes.
+    private func visit(_ name: String, _ body: ([Entry]) -> Void) -> Int {
         var name = name
         return name.withUTF8 { bytes in
             var node = root
             var offset = 0
             var visited = 1
             while true {
-                for entry in node.beginnings { body(entry.element) }
+                body(node.beginnings)
                 guard offset < bytes.count else {
-                    for entry in node.names { body(entry.element) }
+                    body(node.names)
                     return visited
                 }
                 let position = node.position(of: bytes[offset])

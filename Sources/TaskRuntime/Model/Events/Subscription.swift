@@ -10,11 +10,17 @@ final class Subscription {
     var entry: PatternTree<Subscription>.Entry?
     /// Whether the session receives events for this subscription.
     var hasBegun: Bool { order < session.begunSubscriptions }
+    /// Whether all events of the subscription have the name that is its pattern.
+    let hasOneName: Bool
+    /// The cached decision whether the session may receive the event of this one name, and the revision of the
+    /// session's rights for which it is valid.
+    @exclusivity(unchecked) var right: (isAllowed: Bool, revision: UInt64)?
 
     init(_ session: Session, _ pattern: EventPattern, order: Int) {
         self.session = session
         self.pattern = pattern
         self.order = order
+        hasOneName = !pattern.isBeginning
     }
 }
 
@@ -23,6 +29,9 @@ extension Session {
     var patterns: [EventPattern] {
         subscriptions.values.filter(\.hasBegun).sorted { $0.order < $1.order }.map(\.pattern)
     }
+
+    /// Whether events are sent to the session.
+    var takesEvents: Bool { phase == .open || phase == .inputEnded }
 
     /// Whether the session is subscribed to an event.
     func listens(to event: String) -> Bool {

@@ -5,6 +5,8 @@ struct CallRights: ~Copyable {
     private var slots: UnsafeMutablePointer<UInt64>?
     /// A power of two: more tasks than most sessions ever call, in two processor cache lines.
     private static var count: Int { 16 }
+    /// The number of times that the cache was cleared. Decisions that are cached elsewhere are valid for one revision.
+    private(set) var revision: UInt64 = 0
 
     init() {}
 
@@ -25,7 +27,10 @@ struct CallRights: ~Copyable {
         slots[Int(truncatingIfNeeded: task) & (Self.count - 1)] = task << 1 | (isAllowed ? 1 : 0)
     }
 
-    mutating func forget() { slots?.update(repeating: 0, count: Self.count) }
+    mutating func forget() {
+        slots?.update(repeating: 0, count: Self.count)
+        revision += 1
+    }
 
     private static func make() -> UnsafeMutablePointer<UInt64> {
         let slots = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
