@@ -50,10 +50,15 @@ package struct PluginLibrary {
         self.table = table
     }
 
-    /// Returns whether the plugin was built with a header that has the function.
-    func has(_ function: PartialKeyPath<trestle_plugin>) -> Bool {
-        guard let offset = MemoryLayout<trestle_plugin>.offset(of: function) else { return false }
+    /// Returns whether the plugin was built with a header that has the function, or the last field.
+    func has(_ field: PartialKeyPath<trestle_plugin>) -> Bool {
+        guard let offset = MemoryLayout<trestle_plugin>.offset(of: field) else { return false }
         return Int(table.pointee.size) >= offset + MemoryLayout<UnsafeRawPointer>.size
+    }
+
+    /// Whether it gets only the ends of sessions that have called it.
+    package var hearsOnlyCallers: Bool {
+        has(\.session_scope) && table.pointee.session_scope == UInt32(TRESTLE_SESSIONS_CALLERS)
     }
 
     /// Whether it has a function for questions to interceptors.

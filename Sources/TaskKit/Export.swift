@@ -33,7 +33,11 @@ func exportedTable(_ parts: PluginParts) -> PluginTable {
         Unmanaged<PluginRuntime>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.call(request!) }
     }
     table.pointee.cancel = { context, call, _ in runtime(context).cancel(call) }
-    table.pointee.session = { runtime($0).session($1, $2!) }
+    // Without the function, a plugin process is not woken for each session that opens or closes.
+    if !parts.sessionHooks.isEmpty || !parts.sessionEndHooks.isEmpty {
+        table.pointee.session = { runtime($0).session($1, $2!) }
+    }
+    if parts.sessionHooks.isEmpty { table.pointee.session_scope = UInt32(TRESTLE_SESSIONS_CALLERS) }
     table.pointee.stop = { runtime($0).stop($1!) }
     if !parts.interceptors.isEmpty { table.pointee.intercept = { runtime($0).intercept($1!) } }
     table.pointee.describe = { runtime($0).describe($1!) }
@@ -139,9 +143,11 @@ extension PluginRuntime {
     }
 
     fileprivate func session(_ change: UInt32, _ description: UnsafePointer<trestle_caller>) {
-        guard !parts.sessionHooks.isEmpty, let change = SessionChange(change) else { return }
+        guard let change = SessionChange(change) else { return }
         let caller = caller(description)
         for hook in parts.sessionHooks { hook(change, caller) }
+        guard change == .closed else { return }
+        for hook in parts.sessionEndHooks { hook(caller) }
     }
 
     fileprivate func stop(_ request: UnsafePointer<trestle_request>) {

@@ -104,6 +104,15 @@ public struct Plugin: Sendable {
         with { $0.sessionHooks.append(body) }
     }
 
+    /// Adds a hook that is called when a session has closed that had called the plugin, or whose state the plugin had
+    /// restored. It may also be called for other sessions. It is called on the loop thread.
+    ///
+    /// In a process of its own, a plugin with this hook and without ``onSession(_:)`` is not woken for the sessions of
+    /// others.
+    public func onSessionEnd(_ body: @escaping @Sendable (Caller) -> Void) -> Plugin {
+        with { $0.sessionEndHooks.append(body) }
+    }
+
     /// Passes the plugin's state of sessions to the daemon that replaces this one and continues the sessions. Without a
     /// handover, the plugin in the new daemon receives such sessions as if they had just opened. At most one per
     /// plugin.
@@ -192,6 +201,7 @@ struct PluginParts: Sendable {
     var startHooks: [@Sendable (PluginContext) async throws -> Void] = []
     var stopHooks: [@Sendable () async -> Void] = []
     var sessionHooks: [@Sendable (SessionChange, Caller) -> Void] = []
+    var sessionEndHooks: [@Sendable (Caller) -> Void] = []
     /// At most one; `check()` reports a second one.
     var handovers: [PluginHandover] = []
 }

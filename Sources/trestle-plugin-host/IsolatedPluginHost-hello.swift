@@ -17,7 +17,8 @@ extension IsolatedPluginHost {
             manifest["protocol"] = ["name": .string(PluginProtocol.name), "version": .string(PluginProtocol.version)]
             // The loop thread answers pings independently of the plugin's own threads.
             manifest["ping"] = "always"
-            manifest["sessions"] = .bool(library.table.pointee.session != nil)
+            let hearsSessions = library.table.pointee.session != nil
+            manifest["sessions"] = hearsSessions && library.hearsOnlyCallers ? "callers" : .bool(hearsSessions)
             manifest["taskMarks"] = true
             note(manifest)
             guard interceptorNames.isEmpty || library.canIntercept else {

@@ -185,6 +185,9 @@ extension BoundedWorkTests {
         ),
         "Sources/PluginInterface/ForeignBytes.swift value": (1, "at most 64 KiB, asked above it"),
         "Sources/TaskHosts/Processes/PluginProcessHost.swift value": (5, "once for each step of a plugin's life"),
+        "Sources/TaskHosts/Processes/SessionNews.swift value": (
+            1, "states of sessions, once after a start or a reload"
+        ),
         "Sources/TaskHosts/Processes/PluginProcessAnswer.swift value": (1, "at most 64 KiB, asked above it"),
         "Sources/TaskHosts/Processes/PluginProcessMember.swift value": (1, "in the lane where it is long"),
         "Sources/TaskHosts/Processes/PluginProcessOwnCalls-news.swift value": (3, "at most 64 KiB, asked above it"),

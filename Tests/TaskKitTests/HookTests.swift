@@ -182,6 +182,25 @@ struct HookTests {
         #expect(notes.all == ["opened 8 -", "background 8 ann", "foreground 8 ann", "closed 8 ann"])
     }
 
+    @Test("of a plugin without onSession do not wake it for sessions: its table has no such function")
+    func noSessions() {
+        #expect(host.plugin.pointee.session != nil)
+        let other = FakeHost(Plugin("quiet", version: "1.0.0"))
+        #expect(other.plugin.pointee.session == nil)
+    }
+
+    @Test("for the ends of sessions are called for no other change, and the table asks for nothing else")
+    func sessionEnds() async {
+        let host = FakeHost(
+            Plugin("ending", version: "1.0.0").onSessionEnd { [notes] in notes.add("ended \($0.session)") })
+        #expect(host.plugin.pointee.session_scope == UInt32(TRESTLE_SESSIONS_CALLERS))
+        #expect(self.host.plugin.pointee.session_scope == UInt32(TRESTLE_SESSIONS_ALL))
+        for change in [TRESTLE_SESSION_OPENED, TRESTLE_SESSION_BACKGROUND, TRESTLE_SESSION_CLOSED] {
+            await host.session(change, Caller(session: 8, uid: 1, gid: 1, pid: 1))
+        }
+        #expect(notes.all == ["ended 8"])
+    }
+
     @Test("stop the plugin in reverse order")
     func stop() async {
         #expect(await host.answer(.stop) == .result([:]))

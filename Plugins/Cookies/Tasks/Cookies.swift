@@ -40,14 +40,12 @@ extension Plugin {
             let settings = configuration.value.apply(to: limits)
             try await service.open(settings, clocks, context)
         }
-        .onSession { change, caller in
-            guard change == .closed else { return }
-            service.lane.perform { $0.sessionClosed(caller.session) }
-        }
+        .onSessionEnd { service.lane.end($0.session) }
         .handover([SavedListener].self) { sessions in
             try await service.lane.run { engine in engine.saved(of: sessions) }
         } restore: { saved in
-            try await service.lane.run { engine in engine.restore(saved, service.suffixes) }
+            service.lane.note(saved.keys)
+            return try await service.lane.run { engine in engine.restore(saved, service.suffixes) }
         }
         .onStop { await service.lane.close() }
         .event(CookiesChanged.event, CookiesChanged.summary, isPublic: true)

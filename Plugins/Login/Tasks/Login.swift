@@ -30,9 +30,7 @@ extension Plugin {
                 context.log.warning($0)
             }
         }
-        .onSession { change, caller in
-            if change == .closed { tokens.forget(caller.session) }
-        }
+        .onSessionEnd { tokens.forget($0.session) }
         .handover(KeptLogin.self) {
             tokens.kept(of: $0)
         } restore: {

@@ -60,8 +60,7 @@ extension Plugin {
                 check: check)
             copies.open(file)
         }
-        .onSession { change, caller in
-            guard change == .closed else { return }
+        .onSessionEnd { caller in
             store.sessionClosed(caller.session, user: caller.uid)
             copies.sessionClosed(caller.session)
         }

@@ -16,5 +16,6 @@ _Static_assert(sizeof(trestle_stream_use) == 64, "trestle_stream_use");
 _Static_assert(offsetof(trestle_host, unwatch) == 136 && offsetof(trestle_host, stream_close) == 168, "trestle_host");
 _Static_assert(sizeof(trestle_host) == 192, "trestle_host");
 _Static_assert(offsetof(trestle_plugin, intercept) == 128, "trestle_plugin");
-_Static_assert(sizeof(trestle_plugin) == 136, "trestle_plugin");
+_Static_assert(offsetof(trestle_plugin, session_scope) == 136, "trestle_plugin");
+_Static_assert(sizeof(trestle_plugin) == 144, "trestle_plugin");
 #endif

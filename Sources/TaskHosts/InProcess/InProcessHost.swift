@@ -117,7 +117,9 @@ final class InProcessHost: PluginReceiver, TaskHost {
     }
 
     func notify(_ change: SessionChange, _ session: Session) {
-        guard let function = library.table.pointee.session else { return }
+        guard let function = library.table.pointee.session, change == .closed || !library.hearsOnlyCallers else {
+            return
+        }
         depth += 1
         let holder = hold()
         function(library.table.pointee.context, change.rawValue, callers.descriptor(of: session))

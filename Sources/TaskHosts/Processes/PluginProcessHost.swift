@@ -37,8 +37,8 @@ final class PluginProcessHost: TaskHost {
     private var lines = LogAllowance()
     /// The names of the tasks as quoted text for messages.
     private var taskNames: [[UInt8]] = []
-    /// Whether the plugin requests notifications about sessions.
-    var hearsSessions = false
+    /// The changes of sessions that the processes get.
+    var news = SessionNews()
     /// Whether the plugin requests the marks of its tasks.
     var hearsTaskMarks = false
     private var isStalled = false
@@ -87,7 +87,9 @@ final class PluginProcessHost: TaskHost {
         guard let link = link(for: work, call) else { return answerWithoutProcess(work, call.handle, options) }
         keep(work, call.handle, options)
         switch work {
-        case .task(let index): taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
+        case .task(let index):
+            news.noteCall(of: call.callerRevision.session)
+            taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
         case .intercept: Self.intercept.withUnsafeBytes { send(call, $0, options, over: link, isQuestion: true) }
         case .launch(let index): launch(call, index, options, over: link)
         default:
@@ -132,6 +134,7 @@ final class PluginProcessHost: TaskHost {
         case .configure: configured = try? JSON(parsing: options)
         case .reconfigure: proposed = (try? JSON(parsing: options)).map { (handle, $0) }
         case .start: started = try? JSON(parsing: options)
+        case .restoreSessions: news.noteStates(options)
         case .stop: if let supervisor { LoopActor.assumeIsolated { supervisor.expectEnd() } }
         default: break
         }
@@ -182,7 +185,7 @@ final class PluginProcessHost: TaskHost {
             let number = session.number
             LoopActor.assumeIsolated { supervisor.pool?.end(number) }
         }
-        guard hearsSessions else { return }
+        guard news.includes(change, of: session.number) else { return }
         for link in leases == nil ? [current].compactMap(\.self) : links where link.isReady {
             for change in link.sessionReport?.changes(change, of: session) ?? [change] {
                 report(change, session, to: link)
@@ -210,7 +213,7 @@ final class PluginProcessHost: TaskHost {
     ///
     /// - Parameter done: Called when all sessions have been reported or the process has ended.
     func reportSessions(to link: PluginProcessLink, done: @escaping () -> Void) {
-        guard hearsSessions, let instance else { return done() }
+        guard news.includesOpenSessions, let instance else { return done() }
         let report = instance.sessionReport { [weak self, weak link] session in
             guard let self, let link, links.contains(where: { $0 === link }) else { return false }
             self.report(.opened, session, to: link)

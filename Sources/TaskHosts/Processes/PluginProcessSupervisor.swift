@@ -115,7 +115,7 @@ final class PluginProcessSupervisor {
         if let name = command.name { manifest["name"] = .string(name) }
         if manifest["version"] == nil { manifest["version"] = "0" }
         if manifest["tasks"] == nil { manifest["tasks"] = [] }
-        host.hearsSessions = manifest["sessions"] == true
+        host.news.setScope(manifest["sessions"])
         host.hearsTaskMarks = manifest["taskMarks"] == true
         return .object(manifest)
     }

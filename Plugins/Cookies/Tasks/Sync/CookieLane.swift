@@ -13,6 +13,8 @@ final class CookieLane: Sendable {
         var calls = UserTurns<any CookieCall>()
         var counts: [UInt32: Int] = [:]
         var isAwake = false
+        /// The open sessions that have made calls, or continue from the previous daemon.
+        var sessions: Set<SessionID> = []
     }
 
     private let threads = BlockingThreads(name: "cookies-store")
@@ -55,6 +57,16 @@ final class CookieLane: Sendable {
                         data: ["started": false], isTransient: true, retryAfter: .milliseconds(100))))
         }
         if wakes { threads.submit { self.drain() } }
+    }
+
+    /// Records that sessions make calls, or continue from the previous daemon.
+    func note(_ sessions: some Sequence<SessionID>) { waiting.withLock { $0.sessions.formUnion(sessions) } }
+
+    /// Removes a closed session after its waiting calls. The end of a session that was not noted does not wake the
+    /// thread.
+    func end(_ session: SessionID) {
+        guard waiting.withLock({ $0.sessions.remove(session) }) != nil else { return }
+        perform { $0.sessionClosed(session) }
     }
 
     /// Runs an operation on the store that is not a call, after the waiting calls.

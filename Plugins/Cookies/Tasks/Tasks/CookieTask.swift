@@ -96,6 +96,8 @@ extension CookieTask {
     static var asksForSecrets: Bool { false }
 
     func run(_ options: RawSpan, _ call: Call, _ reply: consuming Reply) {
+        // On the loop, before the session can be reported as closed.
+        service.lane.note(CollectionOfOne(call.caller.session))
         let text = options.withUnsafeBytes { Array($0) }
         let reply = HeldReply(reply)
         let page: CookiePage?

@@ -76,6 +76,13 @@ enum {
     TRESTLE_SESSION_FOREGROUND = 3, /* It is visible again. */
 };
 
+/* The changes of sessions for which the function `session` is called. */
+enum {
+    TRESTLE_SESSIONS_ALL = 0,     /* All changes of all sessions. */
+    TRESTLE_SESSIONS_CALLERS = 1, /* Only CLOSED, of sessions that have called the plugin, or whose state it has
+                                     restored. It may also be called for other sessions. */
+};
+
 /* The table of functions that a plugin provides to the daemon. It must be valid until the process ends: a plugin's
  * library is never unloaded.
  *
@@ -143,7 +150,8 @@ typedef struct trestle_plugin {
     /* Stop working on a call; `reason` is TRESTLE_CANCEL_…. Still answer the call when the work has ended: the answer
        is dropped, but until then the work counts as running. NULL if the plugin answers every call soon enough. */
     void (*cancel)(void *context, trestle_call call, uint32_t reason);
-    /* A session has changed; `change` is TRESTLE_SESSION_…, and other values may be added. No answer is expected. */
+    /* A session has changed; `change` is TRESTLE_SESSION_…, and other values may be added. No answer is expected.
+       `session_scope` limits the changes. */
     void (*session)(void *context, uint32_t change, const trestle_caller *session);
     /* Finish the work: no call will follow. Answer with `reply` {} when done. After the deadline (the daemon's
        stop_timeout, 5 seconds) the daemon continues without the answer. It also continues after `fail`, which it logs.
@@ -188,6 +196,8 @@ typedef struct trestle_plugin {
        "plugin.": these, and any other answer, are a failure of the interceptor. NULL if the manifest lists no
        interceptors. */
     void (*intercept)(void *context, const trestle_request *request);
+    /* TRESTLE_SESSIONS_…. With CALLERS, a plugin in a process of its own is not woken for the sessions of others. */
+    uint32_t session_scope;
 } trestle_plugin;
 
 /* The modes of `reconfigure`. */
