@@ -65,7 +65,7 @@ struct FolderOrderTests {
     private static let orders = [
         FolderOrder(
             path: "Plugins/Persistence/Tasks", folders: ["Store", "Query", "Watch", "Batch", "Copies", "Calls"],
-            besides: ["Persistence.swift"]),
+            besides: ["Persistence.swift", "DaemonSink.swift"]),
         FolderOrder(
             path: "Plugins/Cookies/Tasks", folders: ["Store", "Formats", "Sync", "Tasks"],
             besides: ["Cookies.swift", "CookiesConfiguration.swift", "CookiesMetrics.swift"]),

@@ -12,7 +12,6 @@
 //
 // The folders are layers, each of which uses only earlier ones: Store, Query, Watch, Batch, Copies, Calls.
 
-import Synchronization
 public import TaskKit
 
 extension Plugin {
@@ -75,34 +74,5 @@ extension Plugin {
         }
         .event(RecordChanged.event, "A record of a watched table was created, updated or deleted.", isPublic: true)
         .event(CursorExpired.event, "A watched table was replaced as a whole: it has to be read again.", isPublic: true)
-    }
-}
-
-/// Passes answers and events to the daemon.
-private final class DaemonSink: StoreSink {
-    private let context = Mutex<PluginContext?>(nil)
-
-    func attach(_ context: PluginContext) { self.context.withLock { $0 = context } }
-
-    func deliver(_ answers: [StoreAnswer]) { answers.forEach { $0.give() } }
-
-    /// Runs `body` on the loop thread after the input of this turn has been handled.
-    func atTurnEnd(_ body: @escaping @Sendable () -> Void) {
-        guard let context = context.withLock({ $0 }) else { return body() }
-        context.post(body)
-    }
-
-    func notify(_ change: RecordChanged, to sessions: [SessionID]) {
-        context.withLock { $0 }?.publish(RecordChanged.event, change, to: sessions, direct: true)
-    }
-
-    func notify(_ expired: CursorExpired, to sessions: [SessionID]) {
-        context.withLock { $0 }?.publish(CursorExpired.event, expired, to: sessions, direct: true)
-    }
-
-    func whenTaken(_ body: @escaping @Sendable () -> Void) {
-        guard let context = context.withLock({ $0 }) else { return }
-        // The loop thread runs this after the events that were published before.
-        context.post(body)
     }
 }
