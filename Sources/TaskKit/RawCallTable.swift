@@ -25,6 +25,9 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
     /// Whether one of these calls may have been cancelled, so that its answer must look it up in `states`.
     @exclusivity(unchecked) private var hasCancelledOnStack = false
     private let states = Mutex<[trestle_call: State]>([:])
+    /// The number of cancelled calls in `states`. While there are none, ``isCancelled(_:)`` takes no lock: threads that
+    /// ask for each call would otherwise wait for the loop thread, which adds and removes calls. Changed with the lock.
+    private let cancelledCount = Atomic<Int>(0)
 
     /// Runs `body`, the task's `run`, as the call `handle`. Loop thread.
     func run(_ handle: trestle_call, _ body: () -> Void) {
@@ -64,7 +67,13 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
     private func endElsewhere(_ handle: trestle_call) {
         states.withLock { states in
             switch states[handle] {
-            case .waiting, .cancelled: states[handle] = nil
+            case .waiting: states[handle] = nil
+            case .cancelled:
+                states[handle] = nil
+                cancelledCount.subtract(1, ordering: .relaxed)
+            case .cancelledEarly:
+                states[handle] = .answeredEarly
+                cancelledCount.subtract(1, ordering: .relaxed)
             default: states[handle] = .answeredEarly
             }
         }
@@ -77,15 +86,17 @@ final class RawCallTable: @unchecked Sendable {  // mutex, and the loop thread; 
             switch states[handle] {
             case .waiting: states[handle] = .cancelled
             case nil where isRunning: states[handle] = .cancelledEarly
-            default: break
+            default: return
             }
+            cancelledCount.add(1, ordering: .releasing)
         }
         if isRunning { hasCancelledOnStack = true }
     }
 
     /// Returns whether a call was cancelled. Any thread.
     func isCancelled(_ handle: trestle_call) -> Bool {
-        states.withLock { states in
+        guard cancelledCount.load(ordering: .acquiring) > 0 else { return false }
+        return states.withLock { states in
             switch states[handle] {
             case .cancelled, .cancelledEarly: true
             default: false

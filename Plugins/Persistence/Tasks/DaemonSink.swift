@@ -9,7 +9,12 @@ import TaskKit
 ///
 /// Any thread.
 final class DaemonSink: StoreSink {
-    private typealias Message = (bytes: Int, send: @Sendable (PluginContext) -> Void)
+    private enum Message {
+        case answer(StoreAnswer)
+        case changed(RecordChanged, [SessionID])
+        case expired(CursorExpired, [SessionID])
+        case post(@Sendable () -> Void)
+    }
 
     private struct State {
         var context: PluginContext?
@@ -30,25 +35,21 @@ final class DaemonSink: StoreSink {
     /// Messages are sent from now on.
     func attach(_ context: PluginContext) {
         state.withLock { $0.context = context }
-        send([])
+        send(EmptyCollection())
     }
 
-    func deliver(_ answers: [StoreAnswer]) {
-        send(answers.map { answer in ((try? answer.outcome.get().count) ?? 0, { _ in answer.give() }) })
-    }
+    func deliver(_ answers: [StoreAnswer]) { send(answers.lazy.map { .answer($0) }) }
 
     func notify(_ change: RecordChanged, to sessions: [SessionID]) {
-        send([(0, { $0.publish(RecordChanged.event, change, to: sessions, direct: true) })])
+        send(CollectionOfOne(.changed(change, sessions)))
     }
 
     func notify(_ expired: CursorExpired, to sessions: [SessionID]) {
-        send([(0, { $0.publish(CursorExpired.event, expired, to: sessions, direct: true) })])
+        send(CollectionOfOne(.expired(expired, sessions)))
     }
 
-    func whenTaken(_ body: @escaping @Sendable () -> Void) {
-        // The events before it may wait for the loop thread once more if it sends others at the same time.
-        send([(0, { $0.post(body) })])
-    }
+    /// The body is posted after the messages before it have been sent: the daemon takes messages in their order.
+    func whenTaken(_ body: @escaping @Sendable () -> Void) { send(CollectionOfOne(.post(body))) }
 
     /// Runs `body` on the loop thread after the input of this turn has been handled.
     func atTurnEnd(_ body: @escaping @Sendable () -> Void) {
@@ -56,9 +57,9 @@ final class DaemonSink: StoreSink {
         context.post(body)
     }
 
-    private func send(_ messages: [Message]) {
+    private func send(_ messages: some Collection<Message>) {
         let context: PluginContext? = state.withLock { state in
-            state.waiting += messages
+            state.waiting.append(contentsOf: messages)
             guard !state.isScheduled, !state.waiting.isEmpty, let context = state.context else { return nil }
             state.isScheduled = true
             return context
@@ -75,10 +76,8 @@ final class DaemonSink: StoreSink {
             var bytes = 0
             let end = min(taken.messages.count, taken.sentCount + Self.messagesAtOnce)
             while taken.sentCount < end, bytes < Self.bytesAtOnce {
-                let message = taken.messages[taken.sentCount]
+                bytes += Self.send(taken.messages[taken.sentCount], context)
                 taken.sentCount += 1
-                bytes += message.bytes
-                message.send(context)
             }
             guard taken.sentCount == taken.messages.count else { return true }
             taken = ([], 0)
@@ -88,6 +87,21 @@ final class DaemonSink: StoreSink {
             }
         }
         if isMore { context.post { self.sendNext(context) } }
+    }
+
+    /// Sends a message, and returns the number of bytes that are bounded for a turn: those of a result.
+    private static func send(_ message: Message, _ context: PluginContext) -> Int {
+        switch message {
+        case .answer(let answer):
+            answer.give()
+            return (try? answer.outcome.get().count) ?? 0
+        case .changed(let change, let sessions):
+            context.publish(RecordChanged.event, change, to: sessions, direct: true)
+        case .expired(let expired, let sessions):
+            context.publish(CursorExpired.event, expired, to: sessions, direct: true)
+        case .post(let body): context.post(body)
+        }
+        return 0
     }
 }
 
