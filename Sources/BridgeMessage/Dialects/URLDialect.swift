@@ -34,7 +34,7 @@ struct URLDialect: NamedCallbackDialect {
                 id, member: member, name: message.reader.text(name), message.reader, message.dialect)
             break
         }
-        return try message.call(task, message.reader.text(pairs.json()), id: id)
+        return try message.call(task, pairs.json(message.reader), id: id)
     }
 
     /// Returns the position after `scheme:` or `scheme://`; nil if the scheme is not in the list. The case of its
@@ -75,6 +75,7 @@ struct URLDialect: NamedCallbackDialect {
             if isBetweenNames, url.written > 0 { url.write(UInt8(ascii: ".")) }
             isBetweenNames = false
             guard url.decode() else { return nil }
+            url.copy { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "%") }
         }
         guard let name = url.part(from: 0), !name.isEmpty, !name.contains(0) else { return nil }
         return name
@@ -156,8 +157,32 @@ private struct QueryPairs {
         return value
     }
 
-    /// Returns the pairs as an object whose values are strings.
-    func json() -> [UInt8] {
+    /// Returns the pairs as an object whose values are strings, in the memory of the message's reader.
+    func json(_ reader: ForeignReader) -> UnsafeRawBufferPointer {
+        guard pairs.allSatisfy({ Self.isPlain($0.name) && Self.isPlain($0.value) }) else {
+            return reader.text(escapedJSON())
+        }
+        let memory = reader.take(pairs.reduce(pairs.isEmpty ? 2 : 1) { $0 + $1.name.count + $1.value.count + 6 })
+        var json = ByteWriter(memory)
+        json.append("{")
+        for (name, value) in pairs {
+            json.append(json.count > 1 ? ",\"" : "\"")
+            json.append(name)
+            json.append("\":\"")
+            json.append(value)
+            json.append("\"")
+        }
+        json.append("}")
+        return UnsafeRawBufferPointer(memory)
+    }
+
+    /// Whether a text needs no escapes in JSON.
+    private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+        var isASCII = true
+        return JSONText.endOfPlainText(in: text, from: 0, &isASCII) == text.count
+    }
+
+    private func escapedJSON() -> [UInt8] {
         var json: [UInt8] = []
         json.reserveCapacity(pairs.reduce(2) { $0 + $1.name.count + $1.value.count + 6 })
         json.append(UInt8(ascii: "{"))
@@ -172,107 +197,19 @@ private struct QueryPairs {
     }
 }
 
-/// Decodes a URL after its scheme into the memory of a message's reader.
-private struct URLText {
-    private let encoded: UnsafeRawBufferPointer
-    private var index = 0
-    /// As long as the encoded text: decoding never makes it longer.
-    private let decoded: UnsafeMutableRawBufferPointer
-    /// The number of decoded bytes so far.
-    private(set) var written = 0
-    /// Whether one of them was encoded and is not ASCII. The message itself is valid UTF-8; decoded bytes may be
-    /// invalid.
-    private var hasEncodedText = false
+/// Writes bytes to memory that has room for all of them.
+private struct ByteWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
 
-    init(_ encoded: UnsafeRawBufferPointer, _ reader: ForeignReader) {
-        self.encoded = encoded
-        decoded = reader.take(encoded.count)
-    }
+    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
-    /// Returns the next byte without decoding it; nil at the end.
-    func peek() -> UInt8? { index < encoded.count ? encoded[index] : nil }
-
-    /// Skips the next byte.
-    mutating func skip() { index += 1 }
-
-    /// Appends a byte. For each of them, at least one byte was skipped or decoded.
     @inline(__always)
-    mutating func write(_ byte: UInt8) {
-        decoded[written] = byte
-        written += 1
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
+        count += bytes.count
     }
 
-    /// Decodes the next byte.
-    ///
-    /// - Returns: False if `%` is not followed by two hexadecimal digits.
     @inline(__always)
-    mutating func decode() -> Bool {
-        let byte = encoded[index]
-        index += 1
-        guard byte == UInt8(ascii: "%") else {
-            write(byte)
-            return true
-        }
-        return decodeDigits()
-    }
-
-    private mutating func decodeDigits() -> Bool {
-        guard index + 1 < encoded.count, let high = Self.digit(encoded[index]),
-            let low = Self.digit(encoded[index + 1])
-        else { return false }
-        index += 2
-        hasEncodedText = hasEncodedText || high > 7
-        write(high << 4 | low)
-        return true
-    }
-
-    /// Decodes a name or a value of a form, up to a byte or the pair's end.
-    ///
-    /// - Returns: The decoded bytes; nil if they cannot be decoded or are not UTF-8.
-    mutating func decodeForm(upTo end: UInt8) -> UnsafeRawBufferPointer? {
-        let start = written
-        while true {
-            copyPlain(upTo: end)
-            guard let byte = peek(), byte != end, byte != UInt8(ascii: "&") else { return part(from: start) }
-            if byte == UInt8(ascii: "+") {
-                skip()
-                write(UInt8(ascii: " "))
-            } else if !decode() {
-                return nil
-            }
-        }
-    }
-
-    /// Copies the bytes up to the next one that ends a name or value, or that is encoded.
-    private mutating func copyPlain(upTo end: UInt8) {
-        // Copies, which the stores below cannot change: they stay in registers.
-        let (encoded, decoded) = (encoded, decoded)
-        var next = index
-        var destination = written
-        while next < encoded.count {
-            let byte = encoded[next]
-            if byte == end || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "%") {
-                break
-            }
-            decoded[destination] = byte
-            destination &+= 1
-            next &+= 1
-        }
-        (index, written) = (next, destination)
-    }
-
-    /// Returns the bytes that were written from an offset on; nil if they are not UTF-8.
-    func part(from start: Int) -> UnsafeRawBufferPointer? {
-        let part = UnsafeRawBufferPointer(decoded).slice(start, written - start)
-        return hasEncodedText && String(validating: part, as: UTF8.self) == nil ? nil : part
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
+    mutating func append(_ literal: StaticString) { append(UnsafeRawBufferPointer(literal)) }
 }
