@@ -88,7 +88,7 @@ final class PluginProcessHost: TaskHost {
         keep(work, call.handle, options)
         switch work {
         case .task(let index):
-            news.noteCall(of: call.callerRevision.session)
+            news.noteCall(of: call.callerRevision.session) { runtime.session($0) != nil }
             taskNames[index].withUnsafeBytes { send(call, $0, options, over: link) }
         case .intercept: Self.intercept.withUnsafeBytes { send(call, $0, options, over: link, isQuestion: true) }
         case .launch(let index): launch(call, index, options, over: link)
@@ -134,7 +134,7 @@ final class PluginProcessHost: TaskHost {
         case .configure: configured = try? JSON(parsing: options)
         case .reconfigure: proposed = (try? JSON(parsing: options)).map { (handle, $0) }
         case .start: started = try? JSON(parsing: options)
-        case .restoreSessions: news.noteStates(options)
+        case .restoreSessions: news.noteStates(options) { runtime.session($0) != nil }
         case .stop: if let supervisor { LoopActor.assumeIsolated { supervisor.expectEnd() } }
         default: break
         }
