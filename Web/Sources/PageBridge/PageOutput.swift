@@ -77,6 +77,8 @@ final class PageOutput {
         source?.cancel()
         answers?.cancel()
         limit?.cancel()
+        // Not only `close`: a process that is being started has a copy of the descriptor until it executes its program.
+        shutdown(descriptor, Int32(SHUT_RDWR))
         Glibc.close(descriptor)
         Self.left.removeAll { $0 === self }
     }

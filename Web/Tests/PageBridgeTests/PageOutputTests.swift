@@ -52,4 +52,15 @@ struct PageOutputTests {
         #expect(documents.map { $0.isClosed } == [true, false, false])
         for document in documents { document.output.close() }
     }
+
+    /// A process that is being started has a copy of each descriptor until it executes its program.
+    @Test("end at once, even while a new process has a copy of the descriptor") func copy() {
+        let document = Document(lineBytes: 8)
+        let copy = fcntl(document.output.descriptor, F_DUPFD_CLOEXEC, 0)
+        defer { close(copy) }
+        document.output.finish()
+        #expect(document.isClosed)
+        var line = [UInt8](repeating: 0, count: 64)
+        #expect(recv(document.daemon, &line, line.count, 0) == 9)
+    }
 }
