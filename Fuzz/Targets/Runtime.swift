@@ -166,7 +166,8 @@ private final class FuzzedRuntime {
         let parts = rest.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard parts.count == 2, runtime.fault(in: parts[1]) == nil else { return }
         _ = Array(parts[1]).withUnsafeBytes {
-            runtime.events.publish(String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], direct: true)
+            runtime.events.publish(
+                String(decoding: parts[0], as: UTF8.self), data: $0, to: [1, 3], direct: true, for: instance.account)
         }
     }
 

@@ -229,6 +229,7 @@ public final class BridgeServer {
     /// - Parameters:
     ///   - timeout: How long to wait for clients that do not read.
     public func close(timeout: Duration) async {
+        runtime.finishEvents()
         for connection in connections.values { connection.finish() }
         runtime.writeOutput()
         guard !connections.isEmpty else { return end() }

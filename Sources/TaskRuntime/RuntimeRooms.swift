@@ -47,6 +47,6 @@ struct RuntimeRooms {
         output = SessionOutput(quotas, clock, turns, steps)
         delivery = EventDelivery(output, quotas, counters)
         monitor = TrafficMonitor(time, tasks, rights, delivery)
-        events = EventBus(sessions, gate, output, delivery, monitor)
+        events = EventBus(sessions, gate, output, delivery, monitor, steps)
     }
 }

@@ -53,6 +53,9 @@ extension TaskRuntime {
     /// Sends an event to every session that subscribed to its name.
     public func publish(_ name: String, data: JSON) { events.publish(name, data: data) }
 
+    /// Sends all events to all their receivers, including those that would take several turns.
+    public func finishEvents() { events.finish() }
+
     /// Sends the output that waited for the client to read, as far as there is room. The server calls this when the
     /// session's output has shrunk.
     public func refill(_ session: Session) {

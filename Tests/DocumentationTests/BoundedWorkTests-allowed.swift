@@ -38,6 +38,8 @@ extension BoundedWorkTests {
         "Sources/TaskRuntime/Model/Events/EventListeners.swift walk": (
             1, "the listeners of one session, of which there is a quota"
         ),
+        "Sources/TaskRuntime/Events/FanOutQueue.swift gap": (1, "at most 64 events"),
+        "Sources/TaskRuntime/Events/FanOutQueue.swift search": (2, "at most 64 events"),
         "Sources/TaskRuntime/Events/RetainedEvents.swift sort": (1, "once, when the daemon ends"),
         "Sources/TaskRuntime/Events/RetainedEvents.swift value": (1, "once, when the daemon ends"),
         "Sources/TaskRuntime/Events/RetainedEvents.swift walk": (

@@ -178,8 +178,12 @@ struct EventTests {
         }
         let listener = subscriber("*")
         Array("1".utf8).withUnsafeBytes { data in
-            #expect(bench.runtime.events.publish(name, data: data, to: nil, direct: false) != nil)
-            #expect(bench.runtime.events.publish("A-1_b.c/d:e", data: data, to: nil, direct: false) == nil)
+            #expect(
+                bench.runtime.events.publish(name, data: data, to: nil, direct: false, for: bench.instance.account)
+                    != nil)
+            #expect(
+                bench.runtime.events.publish(
+                    "A-1_b.c/d:e", data: data, to: nil, direct: false, for: bench.instance.account) == nil)
         }
         #expect(listener.read().map { $0["event"] } == ["A-1_b.c/d:e"])
         bench.runtime.retain([RetainedEvent(event: name, data: 1, uid: 5)])
@@ -252,10 +256,14 @@ struct EventTests {
         let deaf = bench.client()
         let numbers = [listener.session.number, deaf.session.number, 999]
         let data = Array("1".utf8)
-        _ = data.withUnsafeBytes { bench.runtime.events.publish("e", data: $0, to: numbers, direct: false) }
+        _ = data.withUnsafeBytes {
+            bench.runtime.events.publish("e", data: $0, to: numbers, direct: false, for: bench.instance.account)
+        }
         #expect(listener.read().count == 1)
         #expect(deaf.read().isEmpty)
-        _ = data.withUnsafeBytes { bench.runtime.events.publish("e", data: $0, to: numbers, direct: true) }
+        _ = data.withUnsafeBytes {
+            bench.runtime.events.publish("e", data: $0, to: numbers, direct: true, for: bench.instance.account)
+        }
         #expect(listener.read().count == 1)
         #expect(deaf.read().count == 1)
         #expect(other.read().isEmpty)
@@ -268,7 +276,9 @@ struct EventTests {
         let unnamed = subscriber("e")
         let numbers = (listeners + others).map(\.session.number)
         let data = Array("1".utf8)
-        _ = data.withUnsafeBytes { bench.runtime.events.publish("e", data: $0, to: numbers, direct: false) }
+        _ = data.withUnsafeBytes {
+            bench.runtime.events.publish("e", data: $0, to: numbers, direct: false, for: bench.instance.account)
+        }
         #expect(listeners.map { $0.read().count } == Array(repeating: 1, count: 10))
         #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
     }
@@ -288,7 +298,9 @@ struct EventTests {
     func repeatedReceivers() {
         let client = bench.client()
         let numbers = Array(repeating: client.session.number, count: 1_000)
-        _ = Array("1".utf8).withUnsafeBytes { bench.runtime.events.publish("x", data: $0, to: numbers, direct: true) }
+        _ = Array("1".utf8).withUnsafeBytes {
+            bench.runtime.events.publish("x", data: $0, to: numbers, direct: true, for: bench.instance.account)
+        }
         #expect(client.read() == [["event": "x", "data": 1]])
     }
 }

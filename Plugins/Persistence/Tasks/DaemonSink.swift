@@ -31,6 +31,8 @@ final class DaemonSink: StoreSink {
     /// The maximum number of messages that are sent together, and the number of their bytes after which no more follow.
     private static let messagesAtOnce = 64
     private static let bytesAtOnce = 256 * 1024
+    /// The bytes that an event counts for each session that gets it.
+    private static let bytesPerReceiver = 1024
 
     /// Messages are sent from now on.
     func attach(_ context: PluginContext) {
@@ -89,7 +91,7 @@ final class DaemonSink: StoreSink {
         if isMore { context.post { self.sendNext(context) } }
     }
 
-    /// Sends a message, and returns the number of bytes that are bounded for a turn: those of a result.
+    /// Sends a message, and returns the number of bytes that it counts in a turn.
     private static func send(_ message: Message, _ context: PluginContext) -> Int {
         switch message {
         case .answer(let answer):
@@ -97,8 +99,10 @@ final class DaemonSink: StoreSink {
             return (try? answer.outcome.get().count) ?? 0
         case .changed(let change, let sessions):
             context.publish(RecordChanged.event, change, to: sessions, direct: true)
+            return sessions.count * bytesPerReceiver
         case .expired(let expired, let sessions):
             context.publish(CursorExpired.event, expired, to: sessions, direct: true)
+            return sessions.count * bytesPerReceiver
         case .post(let body): context.post(body)
         }
         return 0

@@ -80,26 +80,40 @@ extension TaskRuntime {
                     path: "$.event", expected: "a name that neither the daemon nor a plugin publishes under",
                     got: "\"\(event.event.prefix(64))\""))
         }
+        guard let session = call.session else {
+            // A plugin in its own name.
+            let account = (call.record.pointee.extras?.maker as? PluginInstance)?.account
+            events.send(try begin(event, data, for: call, account), for: account)
+            return .result(.object([:]))
+        }
+        // The event waits behind the user's event that is on the way, because jobs of a user run one after the other.
+        if events.isSending(for: session.account) {
+            return .job(
+                PublishingJob(calls, call.handle, session) { [unowned self] call throws(BridgeError) in
+                    try begin(event, data, for: call, session.account)
+                })
+        }
+        guard let fanOut = try begin(event, data, for: call, session.account) else { return .result(.object([:])) }
+        return .job(PublishingJob(calls, call.handle, session, fanOut))
+    }
+
+    /// Publishes the event now, or changes the retained event. Returns the delivery if it is not complete.
+    private func begin(
+        _ event: Publish, _ data: [UInt8], for call: Call, _ account: UserAccount?
+    ) throws(BridgeError) -> FanOut? {
         if let session = call.session {
             try rights.check(.publish, event.event, by: session, to: "publish \(event.event)")
         }
         if event.forget == true || event.retain == true { try checkReplacing(event.event, by: call.session) }
         if event.forget == true {
             events.forget(event.event)
-            return .result(.object([:]))
+            return nil
         }
         if event.retain == true { try events.retain(event.event, data, of: call.session) }
         if let change = Self.lifecycle[event.event], let session = call.session {
             directory.notify(change, session)
         }
-        let fanOut = events.beginPublishing(event.event, data: data, isRetained: event.retain == true)
-        guard let fanOut else { return .result(.object([:])) }
-        guard let session = call.session else {
-            // A plugin in its own name: no job runs on its behalf.
-            _ = events.send(fanOut, until: nil)
-            return .result(.object([:]))
-        }
-        return .job(PublishingJob(calls, call.handle, session, fanOut))
+        return events.beginPublishing(event.event, data: data, isRetained: event.retain == true, of: account)
     }
 
     /// Checks that a session may replace or remove a retained event: it must be the owner, or a rule must allow it.

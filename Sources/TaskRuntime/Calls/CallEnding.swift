@@ -113,6 +113,7 @@ extension CallEngine {
         guard call.origin == .session, call.hasID, let session = call.record.pointee.session else { return nil }
         return session._withUnsafeGuaranteedRef { open in
             guard open.takesMessages else { return nil }
+            events.catchUp(open)
             if call.hasExtras { writeHeldProgress(of: call, to: open) }
             return session
         }
@@ -132,6 +133,7 @@ extension CallEngine {
     /// Closes the connection of a client that has ended its input and has received everything.
     func closeIfDone(_ session: Session) {
         guard session.phase == .inputEnded, session.callsInFlight == 0, session.callsAside == 0 else { return }
+        events.catchUp(session)
         session.phase = .closing
         events.endListening(session)
         session.transport?.closeWhenWritten()
@@ -187,6 +189,7 @@ extension CallEngine {
     }
 
     private func write(progress: UnsafeRawBufferPointer, _ sequence: UInt64, of call: Call, to session: Session) {
+        events.catchUp(session)
         // Never into a batch: progress is a message of its own.
         MessageEncoder.progress(to: address(of: call), value: progress, sequence: sequence, session.output)
         output.markDirty(session)

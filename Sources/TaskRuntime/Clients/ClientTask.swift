@@ -186,6 +186,7 @@ final class ClientTask: TaskProvider {
             outgoing.wantsProgress = call.takesProgress
             if calls.isDraining { session.transport?.readOn() }
         }
+        calls.events.catchUp(session)
         let dialect = call.record.pointee.providerDialect
         if let caller = call.record.pointee.session {
             outgoing.caller = caller._withUnsafeGuaranteedRef { $0.callerBytes }

@@ -12,13 +12,13 @@ final class EventBus {
     let output: SessionOutput
     let delivery: EventDelivery
     private let monitor: TrafficMonitor
-    /// The delivery that is not complete. Before anything else is sent, and before subscriptions take effect, it is
-    /// completed: all sessions receive events in the order of their publication.
-    private var unfinished: FanOut?
+    private let steps: StepScheduler
+    /// The events that are sent over several turns.
+    private let queue: FanOutQueue
 
     init(
         _ sessions: SessionStore, _ gate: PolicyGate, _ output: SessionOutput, _ delivery: EventDelivery,
-        _ monitor: TrafficMonitor
+        _ monitor: TrafficMonitor, _ steps: StepScheduler
     ) {
         self.sessions = sessions
         rights = gate.rights
@@ -26,86 +26,89 @@ final class EventBus {
         self.output = output
         self.delivery = delivery
         self.monitor = monitor
+        self.steps = steps
+        queue = FanOutQueue(gate.rights, delivery)
     }
 
     // MARK: Publishing
 
-    /// Sends an event to every session that subscribed to its name.
-    func publish(_ name: String, data: JSON) {
+    /// Sends an event of the daemon to every session that subscribed to its name.
+    ///
+    /// - Parameter account: The account that the delivery is charged to if it takes several turns; `nil` to complete it
+    ///   immediately.
+    func publish(_ name: String, data: JSON, for account: UserAccount? = nil) {
         guard !subscriptions.isEmpty || monitor.isWatched else { return }
-        publish(name, data: data.bytes)
+        begin(name, data.bytes, for: account)
     }
 
-    /// Sends an event, whose data are JSON, to every session that subscribed to its name.
+    /// Begins to send an event to every session that subscribed to its name.
     ///
-    /// - Parameter isRetained: Whether later subscribers get it as well.
-    func publish(_ name: String, data: [UInt8], isRetained: Bool = false) {
-        _ = beginPublishing(name, data: data, isRetained: isRetained)
-        finishPublishing()
-    }
-
-    /// Sends an event like ``publish(_:data:isRetained:)``. If it has many receivers, it is sent by
-    /// ``send(_:until:)``.
-    ///
-    /// - Returns: The delivery; `nil` if it is complete.
-    func beginPublishing(_ name: String, data: [UInt8], isRetained: Bool) -> FanOut? {
-        finishPublishing()
+    /// - Parameters:
+    ///   - data: JSON.
+    ///   - isRetained: Whether later subscribers get it as well.
+    ///   - account: The account of the publisher; `nil` for the daemon.
+    /// - Returns: The delivery, if it has many receivers, for ``send(_:until:)``; `nil` if it is complete.
+    func beginPublishing(_ name: String, data: [UInt8], isRetained: Bool, of account: UserAccount?) -> FanOut? {
         if monitor.isWatched {
             let receivers = subscriptions.sessions(for: name) { rights.mayGet(name, by: $0) }
             monitor.showEvent(name, data, to: receivers)
         }
-        let fanOut = subscriptions.fanOut(EventLines(name, data, isRetained: isRetained))
-        unfinished = fanOut
-        if fanOut.isLong { return fanOut }
-        finishPublishing()
-        return nil
+        return queue.begin(
+            EventLines(name, data, isRetained: isRetained), of: account,
+            to: .subscriptions(subscriptions.lists(for: name)))
     }
+
+    private func begin(_ name: String, _ data: [UInt8], isRetained: Bool = false, for account: UserAccount?) {
+        send(beginPublishing(name, data: data, isRetained: isRetained, of: account), for: account)
+    }
+
+    /// Returns whether an event of this publisher is on the way.
+    func isSending(for account: UserAccount) -> Bool { queue.hasEvent(of: account) }
 
     /// Continues a delivery, and returns whether it is complete.
-    ///
-    /// - Parameter budget: `nil` to complete it.
-    func send(_ fanOut: FanOut, until budget: StepBudget?) -> Bool {
-        var visited = 0
-        while let subscription = fanOut.next() {
-            if fanOut.visits(subscription), rights.mayGet(fanOut.event.name, by: subscription),
-                subscription.session.takesEvents
-            {
-                delivery.send(fanOut.event, to: subscription.session)
-            }
-            visited += 1
-            if visited & (Self.visitsPerLook - 1) == 0, budget?.isSpent == true { return false }
-        }
-        if unfinished === fanOut { unfinished = nil }
-        return true
+    func send(_ fanOut: FanOut, until budget: StepBudget) -> Bool { queue.send(fanOut, until: budget) }
+
+    /// Continues a delivery, if there is one, in turns of an account; `nil` to complete it immediately.
+    func send(_ fanOut: FanOut?, for account: UserAccount?) {
+        guard let fanOut else { return }
+        guard let account else { return _ = queue.send(fanOut, until: nil) }
+        steps.begin(FanOutJob(queue, fanOut), for: account)
     }
 
-    /// The number of subscriptions after which the clock is read; a power of two.
-    private static let visitsPerLook = 8
+    /// Sends a session all events that are on the way to it. Called before the session gets a message that follows
+    /// them, and before it stops receiving.
+    @inline(__always)
+    func catchUp(_ session: Session) { queue.catchUp(session) }
 
-    private func finishPublishing() {
-        if let unfinished { _ = send(unfinished, until: nil) }
-    }
+    /// Completes all deliveries.
+    func finish() { queue.finish() }
 
-    /// Sends an event to the named sessions only: to those of them that subscribed, or directly to all of them.
+    /// Sends an event of a plugin: to every session that subscribed to its name, or to the named sessions only. Of
+    /// these it is sent to those that subscribed, or directly to all of them.
     ///
     /// - Parameters:
     ///   - data: Checked JSON.
     ///   - numbers: The numbers of the sessions; `nil` for all subscribers.
+    ///   - account: The account that the delivery is charged to if it takes several turns.
     /// - Returns: The reason why the event is not sent; `nil` if it is sent.
     @discardableResult
     func publish(
-        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, direct: Bool, isRetained: Bool = false
+        _ name: String, data: UnsafeRawBufferPointer, to numbers: [UInt64]?, direct: Bool, isRetained: Bool = false,
+        for account: UserAccount
     ) -> String? {
         if let fault = Self.fault(inName: name) { return fault }
         guard let numbers else {
-            publish(name, data: Array(data), isRetained: isRetained)
+            begin(name, Array(data), isRetained: isRetained, for: account)
             return nil
         }
         // Removes duplicates.
-        let named = Set(numbers).sorted().compactMap { sessions[$0] }
+        let wanted = Set(numbers)
+        var named = wanted.sorted().compactMap { sessions[$0] }
         // No rights are checked: the plugin that names the sessions decides that they may get the event.
-        finishPublishing()
-        deliver(name, Array(data), to: direct ? named : subscriptions.those(of: named, listeningTo: name))
+        if !direct { named = subscriptions.those(of: named, listeningTo: name) }
+        if monitor.isWatched { monitor.showEvent(name, Array(data), to: named) }
+        let receivers = FanOut.Receivers.named(named, direct ? wanted : Set(named.lazy.map(\.number)))
+        send(queue.begin(EventLines(name, Array(data)), of: account, to: receivers), for: account)
         return nil
     }
 
@@ -113,12 +116,6 @@ final class EventBus {
     static func fault(inName name: String) -> String? {
         guard !PublicName.isAllowed(name) else { return nil }
         return "the name of an event is \(PublicName.rule); this one is \(JSON.string(String(name.prefix(64))).text)"
-    }
-
-    private func deliver(_ name: String, _ data: [UInt8], to receivers: [Session]) {
-        if monitor.isWatched { monitor.showEvent(name, data, to: receivers) }
-        let event = EventLines(name, data)
-        for session in receivers where session.takesEvents { delivery.send(event, to: session) }
     }
 
     // MARK: Subscriptions
@@ -129,15 +126,15 @@ final class EventBus {
     /// Adds a pattern to a session. It takes effect with ``begin(of:)``.
     func enter(_ pattern: EventPattern, of session: Session) { subscriptions.enter(pattern, of: session) }
 
-    /// Puts all patterns of a session into effect.
+    /// Puts all patterns of a session into effect, for events that are published from now on.
     func begin(of session: Session) {
-        finishPublishing()
+        queue.catchUp(session)
         subscriptions.begin(of: session)
     }
 
     /// Adds a pattern that takes effect immediately.
     func add(_ pattern: EventPattern, to session: Session) {
-        finishPublishing()
+        queue.catchUp(session)
         subscriptions.add(pattern, to: session)
     }
 

@@ -1,46 +1,72 @@
-/// The delivery of an event to the sessions that subscribed to its name, one subscription after the other. Loop thread
-/// only.
+/// The delivery of an event to its receivers, one after the other. Loop thread only.
 final class FanOut {
-    /// The number of subscriptions up to which an event is sent in one turn.
-    static let immediateSubscriptions = 64
+    /// The number of receivers up to which an event is sent in one turn.
+    static let immediateReceivers = 64
+
+    /// The receivers of an event.
+    enum Receivers {
+        /// The subscriptions that matched when the event was published. Some may have been removed since.
+        case subscriptions([[PatternTree<Subscription>.Entry]])
+        /// The sessions that the publisher named, and their numbers.
+        case named([Session], Set<UInt64>)
+    }
+
+    /// A step of the delivery.
+    enum Step {
+        /// The event is for this session, by this subscription; `nil` for a named session.
+        case receiver(Session, Subscription?)
+        /// A subscription that was removed, or has not taken effect.
+        case skipped
+        case end
+    }
 
     let event: EventLines
-    /// The mark of the sessions that have been visited: a session with several matching patterns gets the event once.
-    private let mark: UInt64
-    /// The subscriptions that matched when the event was published. The last list is the next one.
-    private var lists: [[PatternTree<Subscription>.Entry]]
+    /// The account of the publisher; `nil` for the daemon.
+    let account: UserAccount?
+    /// Grows with each event.
+    let mark: UInt64
+    private let receivers: Receivers
+    private var list = 0
     private var position = 0
 
-    init(_ event: EventLines, mark: UInt64, _ lists: [[PatternTree<Subscription>.Entry]]) {
+    init(_ event: EventLines, of account: UserAccount?, mark: UInt64, to receivers: Receivers) {
         self.event = event
+        self.account = account
         self.mark = mark
-        self.lists = lists.reversed()
+        self.receivers = receivers
     }
 
-    /// Whether the event is for so many subscriptions that it is sent over several turns.
-    var isLong: Bool { lists.reduce(0) { $0 + $1.count } > Self.immediateSubscriptions }
-
-    /// Returns the next subscription; `nil` at the end.
-    func next() -> Subscription? {
-        while let list = lists.last {
-            if position < list.count {
-                position += 1
-                return list[position - 1].element
-            }
-            lists.removeLast()
-            position = 0
+    /// Whether the event has so many receivers that it is sent over several turns.
+    var isLong: Bool {
+        switch receivers {
+        case .subscriptions(let lists): lists.reduce(0) { $0 + $1.count } > Self.immediateReceivers
+        case .named(let sessions, _): sessions.count > Self.immediateReceivers
         }
-        return nil
     }
 
-    /// Returns whether the event is for the session of a subscription: the subscription was not removed meanwhile, has
-    /// taken effect, and the session was not visited before.
-    func visits(_ subscription: Subscription) -> Bool {
-        // Without an entry it was removed, and its session may have been released.
-        guard subscription.entry != nil, subscription.hasBegun, subscription.session.eventMark != mark else {
-            return false
+    /// Returns the next receiver.
+    func next() -> Step {
+        switch receivers {
+        case .subscriptions(let lists):
+            while list < lists.count, position == lists[list].count { (list, position) = (list + 1, 0) }
+            guard list < lists.count else { return .end }
+            let subscription = lists[list][position].element
+            position += 1
+            // Without an entry it was removed, and its session may have been released.
+            guard subscription.entry != nil, subscription.hasBegun else { return .skipped }
+            return .receiver(subscription.session, subscription)
+        case .named(let sessions, _):
+            guard position < sessions.count else { return .end }
+            position += 1
+            return .receiver(sessions[position - 1], nil)
         }
-        subscription.session.eventMark = mark
-        return true
+    }
+
+    /// Returns whether the event is for a session.
+    func isFor(_ session: Session, _ rights: Rights) -> Bool {
+        switch receivers {
+        case .subscriptions: session.listens(to: event.name) && rights.mayGet(event.name, session)
+        case .named(_, let numbers): numbers.contains(session.number)
+        }
     }
 }

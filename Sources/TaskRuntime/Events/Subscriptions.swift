@@ -3,7 +3,7 @@
 final class Subscriptions {
     private let tree = PatternTree<Subscription>()
     private var count = 0
-    /// The mark of the last event. It marks the sessions found for an event, so that a session with several matching
+    /// The mark of the last search. It marks the sessions found for an event, so that a session with several matching
     /// patterns is found once.
     private var lastMark: UInt64 = 0
 
@@ -19,18 +19,16 @@ final class Subscriptions {
         var found: [Session] = []
         tree.forEach(matching: event) { subscription in
             let session = subscription.session
-            guard session.eventMark != mark, subscription.hasBegun else { return }
-            session.eventMark = mark
+            guard session.searchMark != mark, subscription.hasBegun else { return }
+            session.searchMark = mark
             if isAllowed(subscription) { found.append(session) }
         }
         return found
     }
 
-    /// Begins the delivery of an event to the sessions that subscribed to it.
-    func fanOut(_ event: EventLines) -> FanOut {
-        lastMark += 1
-        return FanOut(event, mark: lastMark, tree.lists(matching: event.name))
-    }
+    /// Returns the subscriptions to an event, including those that have not taken effect, in lists that later changes
+    /// do not affect.
+    func lists(for event: String) -> [[PatternTree<Subscription>.Entry]] { tree.lists(matching: event) }
 
     /// The maximum number of sessions that are checked one by one. A session may have a few hundred patterns.
     private static let maximumAsked = 16
@@ -40,7 +38,7 @@ final class Subscriptions {
         guard sessions.count > Self.maximumAsked else { return sessions.filter { $0.listens(to: event) } }
         // Marks all sessions that subscribed.
         _ = self.sessions(for: event)
-        return sessions.filter { $0.eventMark == lastMark }
+        return sessions.filter { $0.searchMark == lastMark }
     }
 
     /// Adds a pattern to a session, unless the session has it. The pattern takes effect with ``begin(of:)``.

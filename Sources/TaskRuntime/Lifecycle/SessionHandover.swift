@@ -70,6 +70,7 @@ extension SessionLifecycle {
     /// Returns the state of a session at rest for the next daemon. Events that waited for its reader are moved to its
     /// output.
     func record(of session: Session) -> SessionRecord {
+        events.catchUp(session)
         events.delivery.moveAll(of: session)
         return SessionRecord(
             number: session.number, openMs: clock.now.since(session.openedAt).wholeMilliseconds,

@@ -49,7 +49,8 @@ final class SessionLifecycle {
         enter(session)
         events.publish(
             "session.opened",
-            data: ["session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(peer.uid)))])
+            data: ["session": .number(JSONNumber(session.number)), "uid": .number(JSONNumber(UInt64(peer.uid)))],
+            for: session.account)
         return session
     }
 
@@ -89,6 +90,7 @@ final class SessionLifecycle {
     /// Closes a session that is open or has ended its input. The event is its last message.
     private func close(_ session: Session, saying event: String, _ data: JSON) {
         guard session.phase == .open || session.phase == .inputEnded else { return }
+        events.catchUp(session)
         session.phase = .closing
         begin(.closing(event: event, data), of: session)
     }
@@ -105,7 +107,8 @@ final class SessionLifecycle {
         quotas.settleAccount(of: session)
         output.forget(session)
         directory.notify(.closed, session)
-        events.publish("session.closed", data: ["session": .number(JSONNumber(session.number))])
+        events.publish(
+            "session.closed", data: ["session": .number(JSONNumber(session.number))], for: session.account)
     }
 
     /// Makes the session represent an origin.

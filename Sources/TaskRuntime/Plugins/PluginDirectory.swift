@@ -217,13 +217,15 @@ final class PluginDirectory {
         events.forget(ofPlugin: plugin.name)
         guard wasOpen else { return }
         events.publish(
-            "plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
+            "plugin.stopped", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)],
+            for: plugin.account)
     }
 
     /// Reports that a plugin takes calls, and informs it of the sessions that opened before.
     func announce(_ plugin: PluginInstance) {
         events.publish(
-            "plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)])
+            "plugin.started", data: ["name": .string(plugin.name), "version": .string(plugin.manifest.version)],
+            for: plugin.account)
         plugin.reportSessions()
     }
 }

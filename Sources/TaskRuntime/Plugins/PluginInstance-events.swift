@@ -28,7 +28,7 @@ public struct OutgoingEvent {
 // The events that a plugin sends.
 extension PluginInstance {
     /// Sends an event to the sessions that subscribed to its name, or to some sessions only; see
-    /// ``EventBus/publish(_:data:to:direct:)``.
+    /// ``EventBus/publish(_:data:to:direct:isRetained:for:)``.
     ///
     /// - Parameter isChecked: Whether its data are known to be one JSON value.
     /// - Returns: Why it was not sent, as a sentence; `nil` if it was sent.
@@ -41,7 +41,8 @@ extension PluginInstance {
             if event.isForgotten { return nil }
         }
         return directory.events.publish(
-            event.name, data: event.data, to: event.sessions, direct: event.isDirect, isRetained: event.isRetained
+            event.name, data: event.data, to: event.sessions, direct: event.isDirect, isRetained: event.isRetained,
+            for: account
         ).map { "an event is not sent: \($0)" }
     }
 

@@ -8,7 +8,7 @@ extension PluginInstance {
     /// - Parameter lost: The calls that the process worked on.
     public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
         workEnded(lost, error)
-        if state == .running { directory.events.publish("plugin.crashed", data: news(error)) }
+        if state == .running { directory.events.publish("plugin.crashed", data: news(error), for: account) }
     }
 
     /// Reports that the work on these calls has ended without an answer, whether a caller waits for one or not.
@@ -31,7 +31,7 @@ extension PluginInstance {
         if wasOpen { state = .restarting }
         workEnded(lost, error)
         guard wasOpen else { return }
-        directory.events.publish("plugin.crashed", data: news(error))
+        directory.events.publish("plugin.crashed", data: news(error), for: account)
         if !isRestarting { abandon(after: error) }
     }
 
@@ -52,7 +52,7 @@ extension PluginInstance {
             data: error.data.map { ["last": $0] })
         self.refusal = refusal
         continueWork()
-        directory.events.publish("plugin.unavailable", data: news(error))
+        directory.events.publish("plugin.unavailable", data: news(error), for: account)
     }
 
     private func news(_ error: BridgeError) -> JSON {

@@ -138,6 +138,7 @@ final class Router {
         calls.noteRefusal(of: message.pointee.task, error, session)
         defer { time.noteInputTime() }
         guard let id = message.pointee.callbackID else { return }
+        events.catchUp(session)
         let address = CallbackAddress(message.pointee.dialect, id: id.text, task: message.pointee.task)
         output.write(to: session, address.dialect) { MessageEncoder.callback(to: address, error: error, $0) }
     }
@@ -163,6 +164,7 @@ final class Router {
         let dialect = problem.dialect ?? problem.callbackID?.dialect ?? around
         var address = CallbackAddress(dialect, id: id, task: UnsafeRawBufferPointer(start: nil, count: 0))
         address.isNotJSON = problem.isNotJSON
+        events.catchUp(session)
         output.write(to: session, dialect) { MessageEncoder.callback(to: address, error: error, $0) }
         if let answered {
             let reason = "the provider's answer cannot be read: \(problem.error.message)"

@@ -38,10 +38,52 @@ private func fanOut(_ name: String, bytes: Int, events: Int = 1) -> Attack {
     }
 }
 
+/// Like ``fanOut(_:bytes:events:)``, from many sessions at the same time.
+private let fanOutOfMany = Attack(name: "30 sessions publish to 900") { field in
+    for _ in 0..<subscribers {
+        try field.ask(try field.connect(), callLine("bridge.subscribe", #"{"events":["e"]}"#))
+    }
+    let line = Array((callLine("bridge.publish", #"{"event":"e","data":1}"#) + "\n").utf8)
+    let publishers = try (0..<30).map { _ in try field.connect() }
+    return Assault(lineBytes: line.count, bytes: line.count * publishers.count) {
+        try field.strike(publishers, line)
+    }
+}
+
+/// The attacker listens to the beginnings of sessions on 900 connections.
+private let fanOutOfSessions = Attack(name: "900 hear of 20 × connect and close") { field in
+    for _ in 0..<subscribers {
+        try field.ask(
+            try field.connect(), callLine("bridge.subscribe", #"{"events":["session.opened","session.closed"]}"#))
+    }
+    let echo = callLine("Echo", "{}")
+    return Assault(lineBytes: 150, bytes: 20 * 150) {
+        for _ in 0..<20 {
+            let connection = try field.connect()
+            try field.ask(connection, echo)
+            field.close([connection])
+        }
+    }
+}
+
+/// The attacker watches a table on 900 connections, and changes records.
+private let fanOutOfChanges = Attack(name: "900 watch 100 creates") { field in
+    for _ in 0..<subscribers {
+        try field.ask(try field.connect(), callLine("persistence.watch", #"{"table":"t"}"#))
+    }
+    let lines = Array(repeating: callLine("persistence.create", #"{"table":"t","record":{"n":1}}"#), count: 100)
+    var assault = Assault.message(lines.joined(separator: "\n"), on: try field.connect(), of: field, answers: 100)
+    assault.lineBytes /= 100
+    return assault
+}
+
 let eventAttacks = [
     fanOut("publish 1 MB to 900", bytes: 1_000_000),
     fanOut("publish 90 kB to 900", bytes: 90_000),
     fanOut("publish 100 small events to 900", bytes: 10, events: 100),
+    fanOutOfMany,
+    fanOutOfSessions,
+    fanOutOfChanges,
     Attack(name: "16,384 patterns, array of 20,000 bridge.publish") { field in
         _ = try field.takePatterns("a")
         let event = #"{"task":"bridge.publish","options":{"event":"a"}}"#

@@ -212,8 +212,10 @@ public final class Session {
     var nextSubscription = 0
     /// Subscriptions before this index are active; the others are being entered.
     var begunSubscriptions = 0
-    /// The mark of the last event for which the session was found: ``Subscriptions/sessions(for:)``.
-    var eventMark: UInt64 = 0
+    /// The mark of the last search that found the session: ``Subscriptions/sessions(for:)``.
+    var searchMark: UInt64 = 0
+    /// The mark of the last event up to which the session has got all its events: ``FanOutQueue``.
+    @exclusivity(unchecked) var eventMark: UInt64 = 0
     @exclusivity(unchecked) var events = EventQueue()
     /// The calls whose progress waits until the client has read more.
     @exclusivity(unchecked) var heldProgress: [CallHandle] = []
