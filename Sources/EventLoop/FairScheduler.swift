@@ -110,7 +110,10 @@ public final class FairScheduler {
         return hasSeveralClients || isPluginLast ? Self.quietWriteBytes : .max
     }
 
-    private var isContended: Bool { contendedUntil != 0 && turnStart < contendedUntil }
+    @inline(__always)
+    private var isContended: Bool { contendedUntil != 0 && isStillContended }
+
+    private var isStillContended: Bool { turnStart < contendedUntil }
 
     /// Records that the user sends, or is served.
     private func note(_ user: FairUser) {

@@ -23,7 +23,7 @@ public final class UnixStream {
 
     /// Called with the descriptors that the peer sends, before the bytes with which they were sent; `nil` to drop
     /// descriptors.
-    public var onDescriptor: ((consuming UnixSocket) -> Void)?
+    @exclusivity(unchecked) public var onDescriptor: ((consuming UnixSocket) -> Void)?
 
     /// The descriptor, which the stream owns until `close()`. Other code may duplicate it, or send it to another
     /// process.
@@ -134,6 +134,8 @@ public final class UnixStream {
     /// Handles events of the descriptor: those it is watched for, or a failure.
     func ready(_ found: StreamPoll.Interest) {
         guard isOpen else { return }
+        // One counted reference for both calls of a read.
+        let delegate = delegate
         reported.formUnion(found)
         let isBroken = found.contains(.failure)
         // A hang-up or a failure without other events is detected by the read or write that the stream waits for.
@@ -146,13 +148,13 @@ public final class UnixStream {
                 if !hasUnread { end(nil) }
             }
         } else if isReading && !isAtEnd {
-            if isBroken || events.contains(.readable), delegate?.mayRead() ?? true { readOnce() }
+            if isBroken || events.contains(.readable), delegate?.mayRead() ?? true { readOnce(for: delegate) }
         } else if !found.isDisjoint(with: Self.broken) {
             end(nil)
         }
         if !isBroken, events.contains(.writable), wantsWritable, isOpen, !isOver {
             wantsWritable = false
-            delegate?.writable()
+            self.delegate?.writable()
         }
         watch()
     }
@@ -164,7 +166,7 @@ public final class UnixStream {
         defer { watch() }
         var leftBytes = limitBytes
         while isReading, !isAtEnd, !isOver, isOpen, leftBytes > 0 {
-            let count = readOnce()
+            let count = readOnce(for: delegate)
             guard count > 0 else { return }
             leftBytes -= count
         }
@@ -173,18 +175,20 @@ public final class UnixStream {
     /// Reads once immediately, if reading is started. For a delegate that has skipped a read.
     public func readNow() {
         guard isReading, !isAtEnd, !isOver, isOpen else { return }
-        readOnce()
+        readOnce(for: delegate)
         watch()
     }
 
     /// Reads once. Returns the number of delivered bytes; 0 if there were none.
     @discardableResult
-    private func readOnce() -> Int {
+    private func readOnce(for delegate: (any UnixStreamDelegate)?) -> Int {
         let buffer = Loop.shared.readBuffer
         // A read of a terminal or a pipe may also return only a part of the available bytes.
         var isCut = !isSocket
         let count = uninterrupted { receive(into: buffer, isCut: &isCut) }
         noteRead(count, isCut: isCut)
+        // Its receiver may have closed the stream as it received a descriptor.
+        guard isOpen else { return 0 }
         if count > 0 {
             delegate?.read(bytes: UnsafeRawBufferPointer(start: buffer, count: count))
         } else if count == 0 {

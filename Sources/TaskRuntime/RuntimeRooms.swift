@@ -5,13 +5,13 @@ struct RuntimeRooms {
     let clock: any RuntimeClock
     let log: Logger
     let counters = RuntimeCounters()
+    /// The work of the loop in a turn, and the users' shares of it.
+    let turns: LoopTurns
+    let steps: StepScheduler
     /// The clock that calls use.
     let time: CallClock
     /// The time of the next wake of the runtime.
     let alarm: Alarm
-    /// The work of the loop in a turn, and the users' shares of it.
-    let turns: LoopTurns
-    let steps: StepScheduler
     /// The connected sessions.
     let sessions: SessionStore
     /// The rights of clients and the quotas of users.
@@ -34,9 +34,9 @@ struct RuntimeRooms {
     ) {
         self.clock = clock
         self.log = log
-        time = CallClock(clock)
-        alarm = Alarm(clock)
         turns = LoopTurns()
+        time = CallClock(clock, turns)
+        alarm = Alarm(clock)
         steps = StepScheduler(clock, turns)
         sessions = SessionStore()
         let rights = Rights(policy, sessions)

@@ -60,9 +60,9 @@ extension TaskRuntime {
     /// session's output has shrunk.
     public func refill(_ session: Session) {
         guard session.output.count < Session.slowReaderBytes else { return }
-        calls.writeHeldProgress(to: session)
-        streams.refill(session)
-        rooms.delivery.refill(session)
+        if !session.heldProgress.isEmpty { calls.writeHeldProgress(to: session) }
+        if session.streamHolder != nil { streams.refill(session) }
+        if !session.events.isEmpty { rooms.delivery.refill(session) }
     }
 
     /// Counts the bytes that are held for a session again. The server calls this if output was not written completely,

@@ -105,6 +105,28 @@ struct StepTests {
         #expect(publisher.readOne()?.errorCode == "options.invalid")
     }
 
+    @Test("The clock is read once for each call; in a turn, an input begins when the one before it has ended")
+    func readings() {
+        let (first, second) = (bench.client(), bench.client())
+        func readings(of clients: [FakeClient]) -> Int {
+            bench.clock.tick = .microseconds(1)
+            let start = bench.clock.now
+            for client in clients {
+                bench.runtime.beginInput()
+                client.send(#"{"task":"bridge.hello","callbackId":1}"#)
+                bench.runtime.endInput()
+            }
+            let passed = bench.clock.now.since(start)
+            bench.clock.tick = .zero
+            return Int(passed / .microseconds(1)) - 1
+        }
+        bench.runtime.writeOutput()
+        #expect(readings(of: [first, second]) == 3)
+        #expect(readings(of: [second]) == 1)
+        bench.runtime.writeOutput()
+        #expect(readings(of: [first]) == 2)
+    }
+
     @Test(
         "The time of every kind of message counts against its user's share",
         arguments: [

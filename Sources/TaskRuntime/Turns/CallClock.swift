@@ -9,18 +9,28 @@ final class CallClock {
     @exclusivity(unchecked) private var hasReading = false
     @exclusivity(unchecked) private var inputStart = RuntimeInstant(nanoseconds: 0)
     @exclusivity(unchecked) private var isTakingInput = false
+    /// The turn of the last input for which the clock was read.
+    @exclusivity(unchecked) private var inputTurn: UInt64 = 0
+    private let turns: LoopTurns
 
-    init(_ clock: any RuntimeClock) { self.clock = clock }
+    init(_ clock: any RuntimeClock, _ turns: LoopTurns) {
+        self.clock = clock
+        self.turns = turns
+    }
 
-    /// Begins a series of messages, which ``endInput()`` ends. The clock is read when a call ends, and the next call
-    /// begins at this time.
+    /// Begins a series of messages, which ``endInput()`` ends. The clock is read when a call ends, and the next call of
+    /// the turn begins at this time, whichever session makes it.
     func beginInput() {
         isTakingInput = true
-        hasReading = false
+        hasReading = inputTurn == turns.number
+        inputStart = lastReading
     }
 
     /// Ends the series of messages that ``beginInput()`` began.
-    func endInput() { isTakingInput = false }
+    func endInput() {
+        isTakingInput = false
+        if hasReading { inputTurn = turns.number }
+    }
 
     /// The time that the calls of the current input have taken so far.
     var inputNanoseconds: UInt64 { hasReading ? lastReading.nanoseconds &- inputStart.nanoseconds : 0 }
