@@ -14,8 +14,7 @@ struct FanOutQueueTests {
     init() {
         let bench = bench
         turns = FakeTurns(bench)
-        let rule = PolicyRule(.allow, [.call, .publish, .subscribe], file: "t.toml", line: 1)
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [rule]))
+        bench.allowEvents()
         readers = (0..<Self.readerCount).map { _ in bench.client() }
         for reader in readers { subscribe(reader, "lamp") }
     }

@@ -3,6 +3,14 @@ import Testing
 
 @testable import TaskRuntime
 
+extension Bench {
+    /// Allows all users to call tasks, and to publish and receive events.
+    func allowEvents() {
+        let rule = PolicyRule(.allow, [.call, .publish, .subscribe], file: "t.toml", line: 1)
+        runtime.apply(Policy(daemonUID: Self.daemonUID, rules: [rule]))
+    }
+}
+
 @Suite("An event for many sessions", .timeLimit(.minutes(5)))
 struct FanOutTests {
     private let bench = Bench()
@@ -14,8 +22,7 @@ struct FanOutTests {
     init() {
         let bench = bench
         turns = FakeTurns(bench)
-        let rule = PolicyRule(.allow, [.call, .publish, .subscribe], file: "t.toml", line: 1)
-        bench.runtime.apply(Policy(daemonUID: Bench.daemonUID, rules: [rule]))
+        bench.allowEvents()
         // Another user than the readers: jobs of one user wait for one another.
         publisher = bench.client(uid: 7)
         readers = (0..<Self.readerCount).map { _ in bench.client() }

@@ -3,8 +3,8 @@
 /// Each session gets events in the order of their publication, and before any callback that follows them: before a
 /// session gets something else, it gets the events that are on the way to it. Loop thread only.
 final class FanOutQueue {
-    /// The maximum number of events on the way, and of the bytes of their data. Beyond it, the oldest one is sent to all
-    /// its receivers immediately.
+    /// The maximum number of events on the way, and of the bytes of their data. Beyond it, the oldest one is sent to
+    /// all its receivers immediately.
     private static let maximumCount = 64
     private static let maximumBytes = 4 << 20
     /// The number of receivers after which the clock is read; a power of two.

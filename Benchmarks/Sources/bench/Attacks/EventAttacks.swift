@@ -22,6 +22,20 @@ extension AttackField {
     }
 }
 
+extension Assault {
+    /// Connections that call Echo once and close, one after the other.
+    fileprivate static func connectAndClose(_ count: Int, on field: AttackField) -> Assault {
+        let echo = callLine("Echo", "{}")
+        return Assault(lineBytes: 150, bytes: count * 150) {
+            for _ in 0..<count {
+                let connection = try field.connect()
+                try field.ask(connection, echo)
+                field.close([connection])
+            }
+        }
+    }
+}
+
 /// The attacker subscribes to an event on 900 connections, and publishes it.
 private func fanOut(_ name: String, bytes: Int, events: Int = 1) -> Attack {
     Attack(name: name) { field in
@@ -56,14 +70,7 @@ private let fanOutOfSessions = Attack(name: "900 hear of 20 × connect and close
         try field.ask(
             try field.connect(), callLine("bridge.subscribe", #"{"events":["session.opened","session.closed"]}"#))
     }
-    let echo = callLine("Echo", "{}")
-    return Assault(lineBytes: 150, bytes: 20 * 150) {
-        for _ in 0..<20 {
-            let connection = try field.connect()
-            try field.ask(connection, echo)
-            field.close([connection])
-        }
-    }
+    return .connectAndClose(20, on: field)
 }
 
 /// The attacker watches a table on 900 connections, and changes records.
@@ -99,14 +106,7 @@ let eventAttacks = [
     },
     Attack(name: "16,384 patterns, 20 × connect and close") { field in
         _ = try field.takePatterns("session.opened.")
-        let echo = callLine("Echo", "{}")
-        return Assault(lineBytes: 150, bytes: 20 * 150) {
-            for _ in 0..<20 {
-                let connection = try field.connect()
-                try field.ask(connection, echo)
-                field.close([connection])
-            }
-        }
+        return .connectAndClose(20, on: field)
     },
     Attack(name: "16,384 patterns × 256 retained events") { field in
         let publisher = try field.connect()
