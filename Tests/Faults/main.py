@@ -17,6 +17,7 @@ import test_attacks
 import test_clock
 import test_damage
 import test_disk
+import test_events
 import test_fetch_cache
 import test_fetch_packages
 import test_fetch_plugin
@@ -52,6 +53,7 @@ ORDER: list[type[unittest.TestCase]] = [
     test_stream_limits.FewDescriptors,
     test_stream_limits.BusyProcessors,
     test_stream_limits.Restarts,
+    test_events.Events,
     test_names.Names,
     test_attacks.Strangers,
     test_attacks.Forgers,

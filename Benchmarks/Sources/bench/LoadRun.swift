@@ -64,7 +64,34 @@ struct LoadSettings {
     var arguments: [String] = []
 }
 
+/// A call, and the server that it is measured on.
+struct Load {
+    var call: CallTemplate
+    var server: Server
+}
+
 extension Bench {
+    /// The number of short measurements in place of each long one.
+    private static let shortRuns = 5
+    /// Servers are warm after the first of many runs. Later ones only have to connect.
+    private static let shortWarmUp = ["--warm-up", "0.1"]
+
+    /// Measures loads in turns, in many short runs instead of few long ones: the speed of a shared machine changes
+    /// within seconds, and the ratios are those within one turn.
+    ///
+    /// - Parameter rounds: The number of long measurements that the short ones replace; `nil` for that on the command
+    ///   line.
+    /// - Returns: the figures of each load, in the order of the turns.
+    func alternateLoads(
+        _ loads: [Load], _ shape: Shape, rounds: Int? = nil, isPinned: Bool = true
+    ) throws -> [[LoadFigures]] {
+        let settings = LoadSettings(
+            isPinned: isPinned, seconds: seconds / Double(Self.shortRuns), arguments: Self.shortWarmUp)
+        return try alternate(
+            rounds: (rounds ?? self.rounds) * Self.shortRuns,
+            loads.map { load in { try self.load(load.call, shape, on: load.server, settings) } })
+    }
+
     /// Runs the load generator against a server, to its end.
     func load(
         _ call: CallTemplate, _ shape: Shape, on server: Server, _ settings: LoadSettings = LoadSettings()

@@ -1,4 +1,4 @@
-/* A plugin process whose tasks flood the daemon: flood.publish, flood.array, flood.metrics, flood.log, flood.progress
+/* A plugin process whose tasks flood the daemon: flood.publish, flood.events, flood.array, flood.metrics, flood.log, flood.progress
  * and flood.answers. Each call makes it write one flood, followed by the answer. flood.error answers with an error of 1
  * MB. A call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000, ERROR_VALUES = 500000, MEMBERS = 100000 };
+enum { DAEMON = 3, ARRAY_ITEMS = 15000, SMALL_LINES = 15000, EVENTS = 100, ERROR_VALUES = 500000, MEMBERS = 100000 };
 
 static char *flood;
 static size_t flood_bytes;
@@ -45,8 +45,8 @@ static void add_metrics(void) {
     add("]}}\n");
 }
 
-static void add_lines(const char *line) {
-    for (int index = 0; index < SMALL_LINES; index++) add(line);
+static void add_lines(int count, const char *line) {
+    for (int index = 0; index < count; index++) add(line);
 }
 
 static void add_error(const char *id) {
@@ -75,17 +75,19 @@ static void make_flood(const char *task, const char *id) {
     char line[128];
     if (strcmp(task, "flood.publish") == 0) {
         add_array("{\"task\":\"plugin.publish\",\"options\":{\"event\":\"flood.x\"}}");
+    } else if (strcmp(task, "flood.events") == 0) {
+        add_lines(EVENTS, "{\"task\":\"plugin.publish\",\"options\":{\"event\":\"flood.x\"}}\n");
     } else if (strcmp(task, "flood.array") == 0) {
         add_array("{\"task\":\"bridge.publish\",\"options\":{\"event\":\"x\"}}");
     } else if (strcmp(task, "flood.metrics") == 0) {
         add_metrics();
     } else if (strcmp(task, "flood.log") == 0) {
-        add_lines("{\"task\":\"plugin.log\",\"options\":{\"level\":\"debug\",\"message\":\"m\"}}\n");
+        add_lines(SMALL_LINES, "{\"task\":\"plugin.log\",\"options\":{\"level\":\"debug\",\"message\":\"m\"}}\n");
     } else if (strcmp(task, "flood.progress") == 0) {
         snprintf(line, sizeof line, "{\"callbackId\":%s,\"progress\":1}\n", id);
-        add_lines(line);
+        add_lines(SMALL_LINES, line);
     } else if (strcmp(task, "flood.answers") == 0) {
-        add_lines("{\"callbackId\":999999999,\"result\":1}\n");
+        add_lines(SMALL_LINES, "{\"callbackId\":999999999,\"result\":1}\n");
     }
 }
 

@@ -66,6 +66,14 @@ final class AttackField {
 
     // MARK: Messages
 
+    /// Opens sessions of the attacker that subscribe to these events.
+    func subscribe(_ sessions: Int, to events: String...) throws {
+        let names = events.map { "\"\($0)\"" }.joined(separator: ",")
+        for _ in 0..<sessions {
+            try ask(try connect(), callLine("bridge.subscribe", "{\"events\":[\(names)]}"))
+        }
+    }
+
     /// Sends a line, and returns the beginning of the answer.
     @discardableResult
     func ask(_ connection: AttackConnection, _ line: String) throws -> String {

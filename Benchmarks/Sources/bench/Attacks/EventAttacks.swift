@@ -39,9 +39,7 @@ extension Assault {
 /// The attacker subscribes to an event on 900 connections, and publishes it.
 private func fanOut(_ name: String, bytes: Int, events: Int = 1) -> Attack {
     Attack(name: name) { field in
-        for _ in 0..<subscribers {
-            try field.ask(try field.connect(), callLine("bridge.subscribe", #"{"events":["e"]}"#))
-        }
+        try field.subscribe(subscribers, to: "e")
         let data = "\"" + String(repeating: "x", count: bytes) + "\""
         let lines = Array(
             repeating: callLine("bridge.publish", #"{"event":"e","data":\#(data)}"#), count: events)
@@ -54,9 +52,7 @@ private func fanOut(_ name: String, bytes: Int, events: Int = 1) -> Attack {
 
 /// Like ``fanOut(_:bytes:events:)``, from many sessions at the same time.
 private let fanOutOfMany = Attack(name: "30 sessions publish to 900") { field in
-    for _ in 0..<subscribers {
-        try field.ask(try field.connect(), callLine("bridge.subscribe", #"{"events":["e"]}"#))
-    }
+    try field.subscribe(subscribers, to: "e")
     let line = Array((callLine("bridge.publish", #"{"event":"e","data":1}"#) + "\n").utf8)
     let publishers = try (0..<30).map { _ in try field.connect() }
     return Assault(lineBytes: line.count, bytes: line.count * publishers.count) {
@@ -66,10 +62,7 @@ private let fanOutOfMany = Attack(name: "30 sessions publish to 900") { field in
 
 /// The attacker listens to the beginnings of sessions on 900 connections.
 private let fanOutOfSessions = Attack(name: "900 hear of 20 × connect and close") { field in
-    for _ in 0..<subscribers {
-        try field.ask(
-            try field.connect(), callLine("bridge.subscribe", #"{"events":["session.opened","session.closed"]}"#))
-    }
+    try field.subscribe(subscribers, to: "session.opened", "session.closed")
     return .connectAndClose(20, on: field)
 }
 

@@ -2,11 +2,15 @@
 
 private let redisGet = "redis GET"
 
-/// A server, and the call that measures it.
+/// A server with its name in the table, and the call that measures it.
 struct Subject {
     var name: String
-    var server: Server
-    var call: CallTemplate
+    var load: Load
+
+    init(name: String, server: Server, call: CallTemplate) {
+        self.name = name
+        load = Load(call: call, server: server)
+    }
 }
 
 extension Bench {
@@ -26,12 +30,10 @@ extension Bench {
 
 func measureEcho(_ bench: Bench) throws -> [Line] {
     let subjects = try bench.startEchoSubjects()
-    defer { for subject in subjects { subject.server.stop() } }
+    defer { for subject in subjects { subject.load.server.stop() } }
     var lines: [Line] = []
     for shape in [Shape(50, 1), Shape(1, 64), Shape(50, 16)] {
-        let rounds = try bench.alternate(
-            rounds: max(7, bench.rounds),
-            subjects.map { subject in { try bench.load(subject.call, shape, on: subject.server) } })
+        let rounds = try bench.alternateLoads(subjects.map(\.load), shape, rounds: max(7, bench.rounds))
         let redis = subjects.firstIndex { $0.name == redisGet }.map { rounds[$0] }
         for (subject, figures) in zip(subjects, rounds) {
             lines.append(
@@ -59,10 +61,8 @@ private func cpuFinding(
 
 func measureLatency(_ bench: Bench) throws -> [Line] {
     let subjects = try bench.startEchoSubjects()
-    defer { for subject in subjects { subject.server.stop() } }
-    let rounds = try bench.alternate(
-        rounds: max(5, bench.rounds),
-        subjects.map { subject in { try bench.load(subject.call, Shape(1, 1), on: subject.server) } })
+    defer { for subject in subjects { subject.load.server.stop() } }
+    let rounds = try bench.alternateLoads(subjects.map(\.load), Shape(1, 1), rounds: max(5, bench.rounds))
     return zip(subjects, rounds).map { subject, figures in
         let difference = median(figures, rounds[0]) { $0.p50 - $1.p50 }
         let finding = Finding(

@@ -12,8 +12,8 @@ func measureIsolation(_ bench: Bench) throws -> [Line] {
     defer { outside.stop() }
     var lines: [Line] = []
     for shape in [Shape(1, 64), Shape(50, 16)] {
-        let rounds = try bench.alternate(
-            [inside, outside].map { server in { try bench.load(Calls.constant, shape, on: server, unpinned) } })
+        let rounds = try bench.alternateLoads(
+            [inside, outside].map { Load(call: Calls.constant, server: $0) }, shape, isPinned: false)
         lines.append(Line(row: "in the daemon \(shape.name)", server: "trestle", figures: Figures(rounds[0])))
         lines.append(
             Line(

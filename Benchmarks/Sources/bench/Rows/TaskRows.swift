@@ -27,8 +27,8 @@ func measureTyped(_ bench: Bench) throws -> [Line] {
     let daemon = try bench.startDaemonWithTasks()
     defer { daemon.stop() }
     let shape = Shape(50, 16)
-    let rounds = try bench.alternate(
-        [Calls.constant, Calls.typed].map { call in { try bench.load(call, shape, on: daemon) } })
+    let rounds = try bench.alternateLoads(
+        [Calls.constant, Calls.typed].map { Load(call: $0, server: daemon) }, shape)
     let difference = median(rounds[1], rounds[0]) { $0.serverCPU - $1.serverCPU }
     return [
         Line(row: "raw task \(shape.name)", server: "trestle", figures: Figures(rounds[0])),
@@ -47,8 +47,8 @@ func measureForwarding(_ bench: Bench) throws -> [Line] {
     defer { provider.stop() }
     var lines: [Line] = []
     for shape in [Shape(1, 64), Shape(50, 16)] {
-        let rounds = try bench.alternate(
-            [Calls.echo, Calls.forwarded].map { call in { try bench.load(call, shape, on: daemon) } })
+        let rounds = try bench.alternateLoads(
+            [Calls.echo, Calls.forwarded].map { Load(call: $0, server: daemon) }, shape)
         let ratio = median(rounds[1], rounds[0]) { $0.serverCPU / $1.serverCPU }
         lines.append(Line(row: "in process \(shape.name)", server: "trestle", figures: Figures(rounds[0])))
         lines.append(
