@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Trestle: a daemon that lends native tasks to web pages, scripts and programs over a Unix socket.
+// Trestle: a daemon that runs native tasks for web pages, scripts and programs over a Unix socket.
 // The targets stand in the order of the architecture, lowest first; each may import only those above it.
 import PackageDescription
 

@@ -59,7 +59,7 @@ class Item {
     async #remove() {
         await this.#attempt(async () => {
             await notes.remove(this.#key, this.#seen.version);
-            this.#giveUp();
+            this.#discard();
         }, (conflict) => {
             this.#show(conflict.theirs);
             showProblem(`Not deleted: ${conflict.message} Look at it, and delete it again.`);
@@ -78,7 +78,7 @@ class Item {
     }
 
     /** Discards the typed text. */
-    #giveUp() {
+    #discard() {
         this.#show({ ...this.#seen, text: this.#text.value });
     }
 
@@ -98,7 +98,7 @@ class Item {
             element("button", { textContent: "Keep mine", onclick: choose(keep) }),
             element("button", {
                 textContent: "Take theirs",
-                onclick: choose(() => (theirs ? this.#show(theirs) : this.#giveUp())),
+                onclick: choose(() => (theirs ? this.#show(theirs) : this.#discard())),
             }));
         this.#conflict.hidden = false;
         this.#mark();

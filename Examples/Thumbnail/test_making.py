@@ -52,7 +52,7 @@ class ByteLimitTests(unittest.TestCase):
         with mock.patch.object(thumbnail, "MAX_BYTES", 250), self.assertRaises(BridgeError) as raised:
             asyncio.run(thumbnail.read(photo))  # type: ignore[arg-type]
         error = raised.exception
-        self.assertEqual((error.code, error.data), ("thumbnail.too_large", {"mostBytes": 250}))
+        self.assertEqual((error.code, error.data), ("thumbnail.too_large", {"maximumBytes": 250}))
         self.assertIn("more than 250 bytes", error.message)
         self.assertEqual(len(photo.rest), 2)
 

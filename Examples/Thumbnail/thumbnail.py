@@ -153,14 +153,14 @@ def no_image(error: Exception) -> BridgeError:
 def too_many_pixels(size: str) -> BridgeError:
     return BridgeError(
         "thumbnail.too_large", f"the picture has {size} pixels, and {MAX_PIXELS:,} are taken",
-        {"mostPixels": MAX_PIXELS},
+        {"maximumPixels": MAX_PIXELS},
     )
 
 
 def too_many_bytes() -> BridgeError:
     return BridgeError(
         "thumbnail.too_large", f"the picture has more than {MAX_BYTES:,} bytes, the most that are taken",
-        {"mostBytes": MAX_BYTES},
+        {"maximumBytes": MAX_BYTES},
     )
 
 

@@ -9,16 +9,14 @@ struct Page {
     /// The root of the repository.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-    /// The pages that are tested.
-    static let paths =
-        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-        + [
-            "README", "cookies", "protocol", "daemon-tasks", "plugin-tasks", "plugin-processes", "architecture",
-            "configuration",
-            "operations", "monitoring", "performance", "plugins", "tutorial", "debugging", "deploying", "clients",
-            "policy", "quotas", "reliability", "security", "fetch",
-        ]
-        .map { "docs/\($0).md" }
+    /// All pages of the repository.
+    static let paths: [String] = {
+        let files = FileManager.default.enumerator(
+            at: root, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+        let found = files?.compactMap { ($0 as? URL)?.standardized.path(percentEncoded: false) } ?? []
+        return found.filter { $0.hasSuffix(".md") && !$0.contains("/node_modules/") }
+            .map { String($0.dropFirst(root.path(percentEncoded: false).count).drop { $0 == "/" }) }.sorted()
+    }()
 
     init(_ path: String) throws {
         self.path = path

@@ -27,9 +27,11 @@ struct ReadmeTests {
         #expect(try run("python") { $0.contains("trestle_bridge") } == "{'hello': 'world'}\n")
     }
 
-    @Test("The example for Node works as pasted", .enabled(if: Program.exists("node")))
+    @Test("The first example of the JavaScript client works as pasted", .enabled(if: Program.exists("node")))
     func node() throws {
-        #expect(try run("js") { $0.contains("connect") } == "{ hello: 'world' }\n")
+        let block = try #require(try Page("Clients/JavaScript/README.md").blocks.first { $0.info == "js" })
+        let daemon = try DaemonProcess()
+        #expect(try Program.node(block.text, ["TRESTLE_SOCKET": daemon.socketPath]) == "{ hello: 'world' }\n")
     }
 
     @Test("The example for a web page works as pasted", .enabled(if: Program.exists("node")))
@@ -51,13 +53,10 @@ struct ReadmeTests {
         #expect(try Program.node(around, ["TRESTLE_SOCKET": daemon.socketPath]) == "{ hello: 'world' }\n")
     }
 
-    @Test("The box lists the plugins of a build, except those of the examples, which are named below it")
-    func box() throws {
-        let text = try String(contentsOf: Page.root.appending(path: "README.md"), encoding: .utf8)
-        let below = try #require(text.split(separator: "## What is in the box").last)
-        let box = try #require(below.split(separator: "- `Sources`").first)
-        let listed = box.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("`") }
-            .compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces).lowercased() }
+    @Test("The page about the plugins' tasks lists the plugins of a build, and names those of the examples")
+    func plugins() throws {
+        let beginning = try Page("docs/plugin-tasks.md").lines.prefix { !$0.hasPrefix("## ") }
+        let listed = beginning.compactMap { $0.firstMatch(of: /^\| \[(.+?)\]/)?.1.lowercased() }
         let daemon = try DaemonProcess()
         let plugins = try Program.run(
             [DaemonProcess.buildFolder.appending(path: "trestle").path(percentEncoded: false), "plugins"],
@@ -65,7 +64,7 @@ struct ReadmeTests {
         let offered = try plugins.split(separator: "\n")
             .compactMap { try JSON(parsing: String($0))["name"]?.stringValue }
         #expect(Set(offered) == Set(listed + ["counter", "sysinfo"]))
-        for example in ["[Counter]", "[Sysinfo]"] { #expect(box.contains(example)) }
+        for example in ["[Counter]", "[Sysinfo]"] { #expect(beginning.contains { $0.contains(example) }) }
     }
 
     @Test("The task on the page is the one of the example package")
@@ -93,7 +92,6 @@ struct ReadmeTests {
         case "python":
             let library = Page.root.appending(path: "Clients/Python").path(percentEncoded: false)
             return try Program.run(["python3", "-c", script], around.merging(["PYTHONPATH": library]) { $1 })
-        case "js": return try Program.node(script, around)
         default: return try Program.run(["sh", "-c", "\(set)\n\(script)"])
         }
     }

@@ -210,8 +210,8 @@ extension SessionHandoverTests {
         daemon = try start()
         // Descriptors that the daemon opens for a moment, such as the pidfd of a peer, close again.
         var (more, rounds) = ([""], 0)
-        let patience = Deadline()
-        while !more.isEmpty, !patience.isOver {
+        let closing = Deadline()
+        while !more.isEmpty, !closing.isOver {
             let after = try descriptors(of: daemon, after: .string("l\(rounds)"), short)
             more = after.difference(from: before).insertions.map { "\($0)" }
             rounds += 1

@@ -8,20 +8,12 @@ import Testing
 struct EventTests {
     let bench = Bench()
 
-    private func subscriber(_ patterns: String..., on bench: Bench? = nil) -> FakeClient {
-        let client = (bench ?? self.bench).client()
-        let list = patterns.map { "\"\($0)\"" }.joined(separator: ",")
-        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(list)]},"callbackId":"s"}"#)
-        #expect(client.readOne()?["result"]?["events"]?.arrayValue?.count == patterns.count)
-        return client
-    }
-
     @Test("An event reaches each session that subscribed to its name or a prefix, once and in order")
     func delivery() {
-        let exact = subscriber("a.b")
-        let beginning = subscriber("a.*", "a.b")
-        let all = subscriber("*")
-        let other = subscriber("a")
+        let exact = bench.subscriber("a.b")
+        let beginning = bench.subscriber("a.*", "a.b")
+        let all = bench.subscriber("*")
+        let other = bench.subscriber("a")
         let sender = bench.client()
         _ = all.read()
         sender.send(#"{"task":"bridge.publish","options":{"event":"a.b","data":{"n":1}},"callbackId":1}"#)
@@ -37,7 +29,7 @@ struct EventTests {
 
     @Test("A subscription is released when it is removed or its session ends", arguments: [false, true])
     func released(bySessionsEnd: Bool) {
-        let client = subscriber("a.b")
+        let client = bench.subscriber("a.b")
         weak let subscription = client.session.subscriptions.values.first
         #expect(subscription != nil)
         if bySessionsEnd {
@@ -147,7 +139,7 @@ struct EventTests {
 
     @Test("A client receives no more events of a name that it has unsubscribed from")
     func unsubscribe() {
-        let client = subscriber("a", "b")
+        let client = bench.subscriber("a", "b")
         client.send(#"{"task":"bridge.unsubscribe","options":{"events":["a"]},"callbackId":1}"#)
         #expect(client.readOne()?["result"] == ["events": ["b"]])
         bench.runtime.publish("a", data: nil)
@@ -176,7 +168,7 @@ struct EventTests {
             client.send(#"{"task":"\#(task)","options":\#(options),"callbackId":1}"#)
             #expect(client.readOne()?.errorCode == "options.invalid", "\(task) \(options)")
         }
-        let listener = subscriber("*")
+        let listener = bench.subscriber("*")
         Array("1".utf8).withUnsafeBytes { data in
             #expect(
                 bench.runtime.events.publish(name, data: data, to: nil, direct: false, for: bench.instance.account)
@@ -192,7 +184,7 @@ struct EventTests {
 
     @Test("A subscription with too many patterns adds none of them")
     func tooManyPatterns() {
-        let client = subscriber("first")
+        let client = bench.subscriber("first")
         let names = (0..<256).map { "\"more.\($0)\"" }.joined(separator: ",")
         client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(names)]},"callbackId":1}"#)
         #expect(client.readOne()?.errorCode == "quota.exceeded")
@@ -204,7 +196,7 @@ struct EventTests {
         "A client cannot publish events of the daemon and its plugins",
         arguments: ["session.closed", "daemon.draining", "daemon.reloaded", "plugin.started", "work.done"])
     func reservedNames(name: String) {
-        let client = subscriber("*")
+        let client = bench.subscriber("*")
         for more in ["", #","retain":true"#, #","forget":true"#] {
             client.send(#"{"task":"bridge.publish","options":{"event":"\#(name)"\#(more)},"callbackId":1}"#)
             let answer = client.readOne()
@@ -218,7 +210,7 @@ struct EventTests {
         var limits = RuntimeLimits()
         limits.queuedEvents = 10
         let bench = Bench(limits: limits)
-        let client = subscriber("e", on: bench)
+        let client = bench.subscriber("e")
         Array(repeating: UInt8(ascii: "\n"), count: Session.slowReaderBytes).withUnsafeBytes {
             client.session.output.append($0)
         }
@@ -249,58 +241,14 @@ struct EventTests {
         return EventLine(tail: SharedLine(output))
     }
 
-    @Test("An event for named sessions reaches only them, and only if they subscribed or it is direct")
-    func namedSessions() {
-        let listener = subscriber("e")
-        let other = subscriber("e")
-        let deaf = bench.client()
-        let numbers = [listener.session.number, deaf.session.number, 999]
-        let data = Array("1".utf8)
-        _ = data.withUnsafeBytes {
-            bench.runtime.events.publish("e", data: $0, to: numbers, direct: false, for: bench.instance.account)
-        }
-        #expect(listener.read().count == 1)
-        #expect(deaf.read().isEmpty)
-        _ = data.withUnsafeBytes {
-            bench.runtime.events.publish("e", data: $0, to: numbers, direct: true, for: bench.instance.account)
-        }
-        #expect(listener.read().count == 1)
-        #expect(deaf.read().count == 1)
-        #expect(other.read().isEmpty)
-    }
-
-    @Test("Among many named sessions, only subscribers get an event that is not direct")
-    func manyNamedSessions() {
-        let listeners = (0..<10).map { _ in subscriber("e", "e*") }
-        let others = (0..<10).map { _ in subscriber("f") }
-        let unnamed = subscriber("e")
-        let numbers = (listeners + others).map(\.session.number)
-        let data = Array("1".utf8)
-        _ = data.withUnsafeBytes {
-            bench.runtime.events.publish("e", data: $0, to: numbers, direct: false, for: bench.instance.account)
-        }
-        #expect(listeners.map { $0.read().count } == Array(repeating: 1, count: 10))
-        #expect(others.allSatisfy { $0.read().isEmpty } && unnamed.read().isEmpty)
-    }
-
     @Test("Opening and closing of sessions is published; plugins are also notified of changes of pages")
     func lifecycle() {
-        let watcher = subscriber("session.*")
+        let watcher = bench.subscriber("session.*")
         let client = bench.client()
         client.send(#"{"task":"bridge.publish","options":{"event":"lifecycle.background"}}"#)
         bench.runtime.hangUp(client.session)
         #expect(watcher.read().map { $0["event"] } == ["session.opened", "session.closed"])
         let changes = bench.host.changes.filter { $0.1 == client.session.number }.map(\.0)
         #expect(changes == [.opened, .background, .closed])
-    }
-
-    @Test("A session that is named several times as a receiver gets the event once")
-    func repeatedReceivers() {
-        let client = bench.client()
-        let numbers = Array(repeating: client.session.number, count: 1_000)
-        _ = Array("1".utf8).withUnsafeBytes {
-            bench.runtime.events.publish("x", data: $0, to: numbers, direct: true, for: bench.instance.account)
-        }
-        #expect(client.read() == [["event": "x", "data": 1]])
     }
 }

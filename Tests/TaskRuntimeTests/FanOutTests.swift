@@ -25,13 +25,7 @@ struct FanOutTests {
         bench.allowEvents()
         // Another user than the readers: jobs of one user wait for one another.
         publisher = bench.client(uid: 7)
-        readers = (0..<Self.readerCount).map { _ in bench.client() }
-        for reader in readers { Self.subscribe(reader, #""lamp","la*""#) }
-    }
-
-    private static func subscribe(_ client: FakeClient, _ patterns: String) {
-        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(patterns)]},"callbackId":"s"}"#)
-        #expect(client.readOne()?["result"] != nil)
+        readers = (0..<Self.readerCount).map { _ in bench.subscriber("lamp", "la*") }
     }
 
     private func publish(_ data: Int, _ more: String = "", by client: FakeClient? = nil) {
@@ -64,8 +58,7 @@ struct FanOutTests {
 
     @Test("precedes every later event, of other users and of the daemon, in all of them")
     func order() {
-        let all = bench.client()
-        Self.subscribe(all, #""*""#)
+        let all = bench.subscriber("*")
         beginSlowly(1)
         let other = bench.client(uid: 8)
         publish(2, by: other)

@@ -2,6 +2,7 @@ import BridgeJSON
 import BridgeMessage
 import Logging
 import Synchronization
+import Testing
 
 @testable import TaskRuntime
 
@@ -81,8 +82,8 @@ final class FakeHost: TaskHost {
     }
     func notify(_ change: SessionChange, _ session: Session) { changes.append((change, session.number)) }
 
-    private(set) var givenUp: [String] = []
-    func giveUp(because reason: String) { givenUp.append(reason) }
+    private(set) var abandoned: [String] = []
+    func abandon(because reason: String) { abandoned.append(reason) }
 }
 
 /// A client of the runtime in a test. It sends lines and reads the messages that it receives.
@@ -207,6 +208,15 @@ final class Bench {
     }
 
     func client(uid: UInt32 = 0) -> FakeClient { FakeClient(self, uid: uid) }
+
+    /// Creates a client that subscribes to events.
+    func subscriber(_ patterns: String...) -> FakeClient {
+        let client = client()
+        let list = patterns.map { "\"\($0)\"" }.joined(separator: ",")
+        client.send(#"{"task":"bridge.subscribe","options":{"events":[\#(list)]},"callbackId":"s"}"#)
+        #expect(client.readOne()?["result"]?["events"]?.arrayValue?.count == patterns.count)
+        return client
+    }
 
     /// Answers a started call as the plugin.
     func reply(_ index: Int, _ result: String) {

@@ -54,10 +54,10 @@ struct UnfinishedWorkTests {
         leave(Self.maximum, by: user)
         bench.clock.advance(.seconds(59))
         #expect(call(user)?.errorCode == "busy")
-        #expect(bench.host.givenUp.isEmpty)
+        #expect(bench.host.abandoned.isEmpty)
         bench.clock.advance(.seconds(1))
         #expect(call(user)?.errorCode == "busy")
-        #expect(bench.host.givenUp == ["did not answer ended calls for a minute"])
+        #expect(bench.host.abandoned == ["did not answer ended calls for a minute"])
         #expect(call(user) == nil)
     }
 

@@ -156,7 +156,7 @@ test("in WebKitGTK, in a container", { skip: reasonWithoutWebView() }, async (t)
     });
 });
 
-test("serve.mjs lends the daemon to nobody without the token, and hands out nothing but the page", { skip: withoutDaemon },
+test("serve.mjs connects nobody without the token to the daemon, and serves nothing but the page", { skip: withoutDaemon },
     async (t) => {
         const ending = lastFirst(t);
         const daemon = await startDaemon(ending);

@@ -226,7 +226,7 @@ final class PluginProcessHost: TaskHost {
         instance.begin(report)
     }
 
-    func giveUp(because reason: String) { for link in links { link.giveUp(because: reason) } }
+    func abandon(because reason: String) { for link in links { link.abandon(because: reason) } }
 
     /// Resumes calls after the process has read or answered enough. A process that has read everything may still have
     /// too many calls to answer.

@@ -148,7 +148,7 @@ final class PluginProcessLink {
     }
 
     /// Ends the process because it still holds calls that have ended.
-    func giveUp(because reason: String) { if cancelledCount > 0 { fault?(reason) } }
+    func abandon(because reason: String) { if cancelledCount > 0 { fault?(reason) } }
 
     /// Sends a request that is no call of the runtime.
     ///

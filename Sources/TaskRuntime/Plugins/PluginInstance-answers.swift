@@ -87,7 +87,7 @@ extension PluginInstance {
     /// calls for a long time, they are treated as lost.
     func noteCrowding() {
         guard unfinished.isStuck(at: calls.clock.now) else { return }
-        host.giveUp(because: "did not answer ended calls for a minute")
+        host.abandon(because: "did not answer ended calls for a minute")
         for task in unfinished.removeAll() { leave(task) }
         afterWork()
     }

@@ -20,7 +20,7 @@ public protocol TaskHost: AnyObject {
     /// Ends the processes that work on lost calls, which have ended; does nothing if that would affect other calls.
     ///
     /// - Parameter reason: The end of a sentence about the plugin's process.
-    func giveUp(because reason: String)
+    func abandon(because reason: String)
     /// Reports a change of a session.
     func notify(_ change: SessionChange, _ session: Session)
     /// Reports that the ``PluginInstance/marks`` of its tasks have changed. The plugin is informed before the next
@@ -47,7 +47,7 @@ extension TaskHost {
     /// The default: the plugin does not use marks.
     public func noteMarks() {}
     /// The default: the plugin runs in the daemon's process, so nothing can be ended.
-    public func giveUp(because reason: String) {}
+    public func abandon(because reason: String) {}
     /// The default: nothing runs outside the daemon's process.
     public func end() {}
     /// The default: the plugin itself holds its ends.

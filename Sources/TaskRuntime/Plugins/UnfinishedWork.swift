@@ -5,7 +5,7 @@ struct UnfinishedWork {
     /// answering long ago.
     private static let maximumCount = 65_536
     /// How long a plugin may leave ended calls unanswered while a user is at the limit.
-    private static let patience = Duration.seconds(60)
+    private static let answerTimeout = Duration.seconds(60)
 
     private struct Work {
         let task: TaskEntry
@@ -22,7 +22,7 @@ struct UnfinishedWork {
     init(of plugin: UInt64) { self.plugin = plugin }
 
     /// Whether the plugin has answered none of these calls for longer than an answer to an ended call may take.
-    func isStuck(at now: RuntimeInstant) -> Bool { !works.isEmpty && movedAt.advanced(by: Self.patience) <= now }
+    func isStuck(at now: RuntimeInstant) -> Bool { !works.isEmpty && movedAt.advanced(by: Self.answerTimeout) <= now }
 
     /// Adds a call that has ended while the plugin works on it.
     ///

@@ -1,4 +1,4 @@
-// Problems of a configuration, as lines that tell a person what to do.
+// Problems of a configuration, as lines that say what is wrong and what to do.
 import TOMLDocument
 
 /// A problem with its location.

@@ -32,11 +32,11 @@ public final class PageBridge {
     ///
     /// - Parameters:
     ///   - socket: The path of the daemon's socket.
-    ///   - lent: The origins that get the bridge.
+    ///   - bridgeOrigins: The origins that get the bridge.
     ///   - userAgent: The user agent that the daemon gets.
-    public init(socket: String, lent: Set<PageOrigin>, userAgent: String) {
+    public init(socket: String, bridgeOrigins: Set<PageOrigin>, userAgent: String) {
         self.socket = socket
-        session = PageSession(lent: lent, userAgent: userAgent, secret: RandomName.make())
+        session = PageSession(bridgeOrigins: bridgeOrigins, userAgent: userAgent, secret: RandomName.make())
     }
 
     /// The number of documents that the view had.

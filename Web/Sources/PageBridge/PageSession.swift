@@ -52,7 +52,7 @@ struct PageSession {
     }
 
     /// The origins that get the bridge.
-    let lent: Set<PageOrigin>
+    let bridgeOrigins: Set<PageOrigin>
     /// The user agent that the daemon gets.
     let userAgent: String
     private let hello: HelloLine
@@ -76,11 +76,11 @@ struct PageSession {
     /// Creates the session of a view without a document.
     ///
     /// - Parameters:
-    ///   - lent: The origins that get the bridge.
+    ///   - bridgeOrigins: The origins that get the bridge.
     ///   - userAgent: The user agent that the daemon gets.
     ///   - secret: 128 random bits in hexadecimal, in the ids of the container's own calls.
-    init(lent: Set<PageOrigin>, userAgent: String, secret: String) {
-        self.lent = lent
+    init(bridgeOrigins: Set<PageOrigin>, userAgent: String, secret: String) {
+        self.bridgeOrigins = bridgeOrigins
         self.userAgent = userAgent
         hello = HelloLine(secret: secret)
         own = OwnCalls(secret: secret)
@@ -189,7 +189,7 @@ struct PageSession {
         guard let origin = try? PageOrigin(text), origin == committed else {
             return actions + [refuse(text, "the document's origin is not that of the view's address")]
         }
-        guard lent.contains(origin) else { return actions + [refuse(text, "the profile lends it no bridge")] }
+        guard bridgeOrigins.contains(origin) else { return actions + [refuse(text, "the profile gives it no bridge")] }
         self.origin = origin
         phase = .opening
         actions.append(.connect(hello: hello.line(origin, pages, userAgent)))

@@ -10,7 +10,7 @@ public struct ContainerSettings: Sendable {
     /// The rules for the navigation of frames.
     public var navigation: NavigationRules
     /// The origins that get the bridge; all of them are allowed origins.
-    public var lent: Set<PageOrigin>
+    public var bridgeOrigins: Set<PageOrigin>
     /// The scripts of pages with the bridge.
     public var bridgeScripts = BridgeScripts()
     /// The scripts of the profile.
@@ -63,7 +63,7 @@ public struct ContainerSettings: Sendable {
         navigation = NavigationRules(
             allowed: Set(profile.allow + profile.bridge), external: profile.external, windows: profile.windows)
         navigation.deniedResponses = profile.deniedResponses
-        lent = Set(profile.bridge)
+        bridgeOrigins = Set(profile.bridge)
         bridgeScripts = BridgeScripts(Set(profile.dialects), urlSchemes: profile.urlSchemes, exports: profile.exports)
         scripts = profile.scripts
         window.width = profile.size.width

@@ -63,7 +63,7 @@ public final class Page {
         let settings = container.settings
         view = WebView(container.engine, settings.view, world: container.world, opener: opener?.view)
         loadTimer = LoadTimer(settings.loadTimeout)
-        bridge = PageBridge(socket: settings.socket, lent: settings.lent, userAgent: view.userAgent)
+        bridge = PageBridge(socket: settings.socket, bridgeOrigins: settings.bridgeOrigins, userAgent: view.userAgent)
         window = WebWindow(view, settings.window)
         watch = PageWatch(settings.recovery, world: container.world)
         view.zoom = settings.zoom

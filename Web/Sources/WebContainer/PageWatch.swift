@@ -96,7 +96,7 @@ final class PageWatch {
         guard let action, let page else { return }
         switch action {
         case .reload: page.restore()
-        case .giveUp:
+        case .abandon:
             let uri = page.view.uri ?? "about:blank"
             page.showError("This page has crashed", "It was loaded again, and crashed again.", uri)
         case .ask: ask(page)

@@ -21,7 +21,7 @@ public struct Recovery: Sendable {
         /// Reload the page; the number is the count of reloads within the time.
         case reload(Int)
         /// Show the error page.
-        case giveUp
+        case abandon
         /// Check whether the page responds.
         case ask
         /// Report that the page hangs, and end its process.
@@ -60,7 +60,7 @@ public struct Recovery: Sendable {
 
     private mutating func reload(at moment: Duration) -> Action {
         moments.removeAll { moment - $0 >= rules.within }
-        guard moments.count < rules.reloads else { return .giveUp }
+        guard moments.count < rules.reloads else { return .abandon }
         moments.append(moment)
         return .reload(moments.count)
     }

@@ -41,10 +41,10 @@ extension Container {
     /// The additions of future documents: the bridge, the parameters, then those of the profile and of clients.
     var wantedAdditions: [(kind: PageScripts.Kind, script: UserScript)] {
         var wanted: [(kind: PageScripts.Kind, script: UserScript)] = []
-        if !settings.lent.isEmpty {
+        if !settings.bridgeOrigins.isEmpty {
             var bridge = settings.bridgeScripts
             bridge.handlers = handlers.list
-            let patterns = settings.lent.map(\.pattern)
+            let patterns = settings.bridgeOrigins.map(\.pattern)
             wanted.append((.script, UserScript(bridge.porter, world: world, patterns: patterns)))
             wanted.append((.script, UserScript(bridge.shim, patterns: patterns)))
         }

@@ -17,7 +17,7 @@ extension Assembly {
     }
 
     /// How long the first page waits for the daemon's cookies.
-    private static let cookiePatience = Duration.seconds(10)
+    private static let cookieTimeout = Duration.seconds(10)
 
     /// Runs the launch workers.
     ///
@@ -126,7 +126,7 @@ extension Assembly {
 
     /// Waits until the first page may be loaded with the daemon's cookies.
     private func cookiesArrive() async throws {
-        let timer = LoopSource.timer(after: Self.cookiePatience) { [arrival] in arrival.fail(CookiesMissing()) }
+        let timer = LoopSource.timer(after: Self.cookieTimeout) { [arrival] in arrival.fail(CookiesMissing()) }
         defer { timer.cancel() }
         try await arrival.wait()
     }

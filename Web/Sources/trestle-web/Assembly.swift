@@ -25,7 +25,7 @@ final class Assembly {
     /// Whether the last page has been closed.
     private var isFinishing = false
     /// How long the program waits at its end for the answers to calls.
-    private static let finishPatience = Duration.seconds(2)
+    private static let finishTimeout = Duration.seconds(2)
     private var replica: CookieReplica?
     /// The arrival of the daemon's cookies, or the fact that there are none.
     let arrival = Arrival()
@@ -149,10 +149,10 @@ final class Assembly {
     private func lastPageClosed() {
         guard let control else { return MainLoop.quit() }
         isFinishing = true
-        let patience = LoopSource.timer(after: Self.finishPatience) { MainLoop.quit() }
+        let timer = LoopSource.timer(after: Self.finishTimeout) { MainLoop.quit() }
         Task {
             await control.finish()
-            patience.cancel()
+            timer.cancel()
             MainLoop.quit()
         }
     }

@@ -11,7 +11,7 @@ import WebProfiles
 struct TrestleWeb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestle-web",
-        abstract: "Shows pages in windows, and lends them the daemon's tasks.",
+        abstract: "Shows pages in windows, and gives them the daemon's tasks.",
         discussion: """
             A page gets the bridge only where --bridge or its profile says so, and may call only what the daemon's \
             rules allow its origin. It goes only to the origin of URI, and where --allow or its profile says.

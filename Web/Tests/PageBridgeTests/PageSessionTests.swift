@@ -79,7 +79,7 @@ import WebProfiles
 
     @Test("a late hello of an earlier document gets no session for the next document")
     func lateHello() {
-        var page = TestPage(lent: ["https://a.example", "https://b.example"])
+        var page = TestPage(bridgeOrigins: ["https://a.example", "https://b.example"])
         _ = page.commit("https://b.example/")
         _ = page.hello("https://a.example", document: 1)
         #expect(page.line("{\"task\":\"Echo\"}", document: 1) == [])

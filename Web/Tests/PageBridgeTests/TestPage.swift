@@ -10,9 +10,10 @@ struct TestPage {
     static let secret = "00112233445566778899aabbccddeeff"
     var session: PageSession
 
-    init(lent: [String] = ["https://a.example"]) {
+    init(bridgeOrigins: [String] = ["https://a.example"]) {
         session = PageSession(
-            lent: Set(lent.compactMap { try? PageOrigin($0) }), userAgent: "engine", secret: Self.secret)
+            bridgeOrigins: Set(bridgeOrigins.compactMap { try? PageOrigin($0) }), userAgent: "engine",
+            secret: Self.secret)
     }
 
     /// Returns a page with an open session.

@@ -26,16 +26,16 @@ import WebContainer
         #expect(recovery.crashed(at: .seconds(0)) == .reload(1))
         #expect(recovery.crashed(at: .seconds(1)) == .reload(2))
         #expect(recovery.crashed(at: .seconds(2)) == .reload(3))
-        #expect(recovery.crashed(at: .seconds(3)) == .giveUp)
+        #expect(recovery.crashed(at: .seconds(3)) == .abandon)
         #expect(recovery.crashed(at: .seconds(60)) == .reload(3))
-        #expect(recovery.crashed(at: .seconds(60)) == .giveUp)
+        #expect(recovery.crashed(at: .seconds(60)) == .abandon)
         #expect(recovery.crashed(at: .seconds(600)) == .reload(1))
     }
 
     @Test("without reloads a crash is final")
     func none() {
         var recovery = recovery { $0.reloads = 0 }
-        #expect(recovery.crashed(at: .zero) == .giveUp)
+        #expect(recovery.crashed(at: .zero) == .abandon)
     }
 
     @Test("the process of a page that does not answer in time is ended, once")

@@ -56,7 +56,7 @@ private func cpuFinding(
     let ratio = median(figures, redis) { $0.serverCPU / $1.serverCPU }
     return Finding(
         what: what, value: ratio, unit: " × redis GET", note: ", \(text(times, digits: 2)) × floor",
-        bound: .atMost(1.1), aim: 0.95)
+        bound: .atMost(1.05), aim: 0.95)
 }
 
 func measureLatency(_ bench: Bench) throws -> [Line] {

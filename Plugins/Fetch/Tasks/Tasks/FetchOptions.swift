@@ -135,7 +135,7 @@ struct FetchOptions: Decodable, Sendable {
             "idleMs": ["type": "integer", "minimum": 1, "description": "milliseconds without a byte"],
             "integrity": ["type": "string", "description": "sha256-…, sha384-… or sha512-…"],
             "cache": CacheOptions.policySchema,
-            "key": ["type": "string", "description": "tells apart stored responses to the same URL"],
+            "key": ["type": "string", "description": "distinguishes stored responses to the same URL"],
             "range": CacheOptions.rangeSchema,
             "credentials": [
                 "enum": .array(CookieUse.Credentials.allCases.map { .string($0.rawValue) }),
