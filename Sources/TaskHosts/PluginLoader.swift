@@ -57,6 +57,13 @@ public final class PluginLoader {
     /// - Parameter old: The plugin that it will replace; the old library stays in the process.
     /// - Throws: ``BridgeError`` with a sentence that states why it cannot be used.
     public func load(path: String, inPlaceOf old: PluginInstance? = nil) throws(BridgeError) -> PluginInstance {
+        try load(open(path: path), inPlaceOf: old)
+    }
+
+    /// Opens a library and runs its entry point. The runtime does not know the plugin yet.
+    ///
+    /// - Throws: ``BridgeError`` with a sentence that states why it cannot be used.
+    public func open(path: String) throws(BridgeError) -> OpenedLibrary {
         let count = loads[path, default: 0]
         guard count <= Self.maximumCopies else {
             throw BridgeError(
@@ -69,12 +76,20 @@ public final class PluginLoader {
         do {
             let copy = count > 0 ? try MemoryFile.copy(of: path, named: "trestle-plugin").keep() : nil
             loads[path] = count + 1
-            return try take(try PluginLibrary(path: path, copy: copy), path: path, inPlaceOf: old)
-        } catch let error as BridgeError {
-            throw error
+            return OpenedLibrary(library: try PluginLibrary(path: path, copy: copy), path: path)
         } catch {
             throw BridgeError(.pluginUnavailable, "\(error)")
         }
+    }
+
+    /// Reads the manifest of an opened library, and adds its plugin to the runtime.
+    ///
+    /// - Parameter old: As that of ``load(path:inPlaceOf:)``.
+    /// - Throws: ``BridgeError`` with a sentence that states why it cannot be used.
+    public func load(
+        _ opened: OpenedLibrary, inPlaceOf old: PluginInstance? = nil
+    ) throws(BridgeError) -> PluginInstance {
+        try take(opened.library, path: opened.path, inPlaceOf: old)
     }
 
     /// Adds a plugin whose function table exists already, for tests.

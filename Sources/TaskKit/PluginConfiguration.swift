@@ -22,7 +22,9 @@ public final class PluginConfiguration<C: Codable & Sendable>: Sendable {
 
 /// A plugin's section of the configuration, with its type erased.
 struct ConfigurationSection: Sendable {
-    let typeName: String
+    private let type: any (Codable & Sendable).Type
+    /// The name of the section's type. Computed when it is shown: for it, the runtime searches all types' conformances.
+    var typeName: String { String(describing: type) }
     let isReloadable: Bool
     let settings: [String: JSON]
     let schema: @Sendable () throws(JSONSchemaError) -> JSON
@@ -35,7 +37,7 @@ struct ConfigurationSection: Sendable {
         _ configuration: PluginConfiguration<C>, describing settings: [String: JSON], isReloadable: Bool,
         check: @escaping @Sendable (C) throws -> Void, onChange: @escaping @Sendable (C) -> Void
     ) {
-        typeName = String(describing: C.self)
+        type = C.self
         self.isReloadable = isReloadable
         self.settings = settings
         schema = { () throws(JSONSchemaError) in

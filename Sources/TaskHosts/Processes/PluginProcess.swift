@@ -139,6 +139,9 @@ final class PluginProcess {
 
     // MARK: Ending
 
+    /// Writes waiting messages. Otherwise they are written at the end of the turn.
+    func writeOutput() { channel.flush() }
+
     /// Kills a process that broke a rule. Its end is a fault with this reason.
     func fail(_ reason: String) {
         if self.reason == nil { self.reason = reason }

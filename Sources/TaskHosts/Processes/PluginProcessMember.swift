@@ -87,6 +87,8 @@ final class PluginProcessMember {
                 }
                 continuation.resume(returning: outcome)
             }
+            // Now, not at the end of the turn: the process works while this thread loads other plugins.
+            process.writeOutput()
             timer = ProcessTimeout(limit, for: process.pid) { [weak process] in
                 process?.link.forget(request)
                 let error = BridgeError(.pluginUnavailable, "it did not answer \(task) within \(limit)")

@@ -34,9 +34,9 @@ struct PluginSet {
         var problems = unknownNames(loaded, ofPaths: paths.count)
         let enabled = loaded.filter { !configuration.disabledPlugins.contains($0.name) }
         for plugin in loaded where configuration.disabledPlugins.contains(plugin.name) { runtime.remove(plugin) }
-        for plugin in enabled {
-            problems += await configure(plugin)
-        }
+        // At the same time, because the first answer of a process takes some milliseconds.
+        let checks = enabled.map { plugin in Task.immediate { @LoopActor in await configure(plugin) } }
+        for check in checks { problems += await check.value }
         guard problems.isEmpty else { throw ConfigurationErrors(problems: problems) }
         let installed = InstalledPlugins(
             names: loaded.map(\.name), isComplete: loaded.count == paths.count, libraries: Set(paths))
@@ -64,16 +64,23 @@ struct PluginSet {
         }
     }
 
-    /// Loads plugins in their order and logs those that cannot be used. Processes start concurrently, and while
-    /// libraries are loaded, because each takes tens of milliseconds.
+    /// A plugin that is not complete yet: its process sends its manifest, or its library is open.
+    private enum Beginning {
+        case process(StartingPlugin)
+        case library(OpenedLibrary)
+    }
+
+    /// Loads plugins in their order and logs those that cannot be used. All processes are started first: each takes
+    /// tens of milliseconds, in which the libraries are opened.
     private func load(_ paths: [String]) async -> [PluginInstance] {
-        let beginnings = paths.map { path in
-            (path, Result { () throws(BridgeError) in try begin(path) })
+        let processes = paths.map { path in Result { () throws(BridgeError) in try beginProcess(path) } }
+        let beginnings = zip(paths, processes).map { path, process in
+            Result { () throws(BridgeError) in try begin(path, process.get()) }
         }
         var loaded: [PluginInstance] = []
-        for (path, beginning) in beginnings {
+        for (path, beginning) in zip(paths, beginnings) {
             do throws(BridgeError) {
-                loaded.append(try await open(path, try beginning.get()))
+                loaded.append(try await complete(path, try beginning.get()))
             } catch {
                 refuse(nil, path: path, error.message)
             }
@@ -82,12 +89,18 @@ struct PluginSet {
     }
 
     /// Starts the process of a plugin that requires one; returns `nil` for a library that the daemon loads.
-    private func begin(_ path: String) throws(BridgeError) -> StartingPlugin? {
+    private func beginProcess(_ path: String) throws(BridgeError) -> StartingPlugin? {
         if path.hasSuffix(PluginProcessManifest.suffix) {
             return loader.beginLoading(try PluginProcessManifest.command(at: path))
         }
         guard configuration.usualIsolation(ofLibrary: path) == .process else { return nil }
         return loader.beginLoading(try PluginHostProgram.command(forLibrary: path))
+    }
+
+    /// Opens the library of a plugin without a process.
+    private func begin(_ path: String, _ process: StartingPlugin?) throws(BridgeError) -> Beginning {
+        if let process { return .process(process) }
+        return .library(try loader.open(path: path))
     }
 
     /// Loads the plugin of a file; does not configure it.
@@ -98,22 +111,24 @@ struct PluginSet {
     /// - Parameter old: The plugin that it replaces; `nil` if there is none.
     func open(_ path: String, inPlaceOf old: PluginInstance? = nil) async throws(BridgeError) -> PluginInstance {
         guard let old, !path.hasSuffix(PluginProcessManifest.suffix) else {
-            return try await open(path, try begin(path), inPlaceOf: old)
+            return try await complete(path, try begin(path, beginProcess(path)), inPlaceOf: old)
         }
         let usual = configuration.usualIsolation(ofLibrary: path)
         return try await open(path, configuration.isolation(of: old.name) ?? usual, inPlaceOf: old)
     }
 
     /// Completes the loading of a plugin.
-    ///
-    /// - Parameter starting: Its process; `nil` for a library that the daemon loads.
-    private func open(
-        _ path: String, _ starting: StartingPlugin?, inPlaceOf old: PluginInstance? = nil
+    private func complete(
+        _ path: String, _ beginning: Beginning, inPlaceOf old: PluginInstance? = nil
     ) async throws(BridgeError) -> PluginInstance {
-        let plugin =
-            if let starting { try await take(starting, inPlaceOf: old) } else { try loader.load(path: path) }
+        let plugin: PluginInstance
+        let place: PluginIsolation
+        switch beginning {
+        case .process(let process): (plugin, place) = (try await take(process, inPlaceOf: old), .process)
+        case .library(let library): (plugin, place) = (try loader.load(library, inPlaceOf: old), .none)
+        }
         guard !path.hasSuffix(PluginProcessManifest.suffix),
-            let wanted = configuration.isolation(of: plugin.name), wanted != (starting == nil ? .none : .process)
+            let wanted = configuration.isolation(of: plugin.name), wanted != place
         else { return plugin }
         runtime.remove(plugin)
         return try await open(path, wanted)
