@@ -49,7 +49,7 @@ struct Trestled: ParsableCommand {
     @Option(help: "The directory for the state of plugins.")
     var stateDir: String?
 
-    @Option(help: "A directory of plugins (*.so), in place of those that came with it; may be given more than once.")
+    @Option(help: "A directory of plugins (*.so), instead of those that came with the daemon. May be repeated.")
     var pluginDir: [String] = []
 
     @Option(help: "The configuration file; flags take precedence.")

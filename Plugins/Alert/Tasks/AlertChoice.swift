@@ -67,7 +67,7 @@ struct AlertChoice: Sendable, Hashable {
         "properties": [
             "button": ["type": "string", "description": "the label that was chosen"],
             "index": ["type": "integer", "minimum": 0],
-            "text": ["type": "string", "description": "what was written; only of a prompt"],
+            "text": ["type": "string", "description": "the entered text; only of a prompt"],
             "presenter": ["enum": .array(PresenterName.allCases.map { .string($0.rawValue) })],
         ],
         "required": ["button", "index", "presenter"],

@@ -83,7 +83,7 @@ struct AlertRequest: Decodable, Sendable {
                 "description": "default: [btn], else OK; for confirm and prompt OK and Cancel",
             ],
             "kind": ["enum": .array(Kind.allCases.map { .string($0.rawValue) }), "default": "alert"],
-            "defaultText": ["type": "string", "description": "what a prompt begins with"],
+            "defaultText": ["type": "string", "description": "the initial text of a prompt"],
             "timeout": [
                 "type": "integer", "minimum": 1, "description": "milliseconds for an answer; default: no limit",
             ],

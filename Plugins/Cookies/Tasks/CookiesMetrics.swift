@@ -14,8 +14,8 @@ struct CookiesMetrics: Sendable {
 
     init(_ context: PluginContext) {
         cookies = context.gauge("cookies", "Cookies of the profiles that are in memory.")
-        watches = context.gauge("watches", "Sessions that are sent the changes of a profile.")
-        commits = context.counter("commits", "Commits, each of which may hold the changes of many calls.")
+        watches = context.gauge("watches", "Sessions that receive the changes of a profile.")
+        commits = context.counter("commits", "Commits; each may contain the changes of many calls.")
         changes = context.counter("cookie_changes", "Cookies that were set, changed or removed.")
     }
 

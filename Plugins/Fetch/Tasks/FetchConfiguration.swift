@@ -85,53 +85,53 @@ struct FetchConfiguration: Codable, Sendable {
         ],
         "user_agent_append": ["description": "A text that follows user_agent, after a space.", "default": ""],
         "inline_bytes": [
-            "description": "How many bytes a body in a result may have. Longer ones are streams.",
+            "description": "The maximum number of bytes of a body in a result. Longer ones are streams.",
             "default": .number(JSONNumber(FetchSettings().inlineBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.inlineRange.upperBound)),
         ],
         "body_bytes": [
-            "description": "How many bytes a response's body may have where the caller does not give maxBytes.",
+            "description": "The maximum number of bytes of a response's body, if the caller does not give maxBytes.",
             "default": .number(JSONNumber(FetchSettings().bodyBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.bodyRange.upperBound)),
         ],
         "transfers": [
-            "description": "How many fetches of a user run at once. Others wait.",
+            "description": "The maximum number of fetches of a user at once. Others wait.",
             "default": .number(JSONNumber(FetchSettings().transfers)), "minimum": 1,
             "maximum": .number(JSONNumber(FetchSettings.transferRange.upperBound)),
         ],
         "queue": [
-            "description": "How many fetches of a user wait. One more is busy.",
+            "description": "The maximum number of waiting fetches of a user. One more is busy.",
             "default": .number(JSONNumber(FetchSettings().queue)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.queueRange.upperBound)),
         ],
         "connect_ms": [
-            "description": "How long a connection may take, where the caller does not give connectMs.",
+            "description": "The time limit of a connection, if the caller does not give connectMs.",
             "default": 30_000, "minimum": 1, "maximum": .number(JSONNumber(FetchSettings.timeRange.upperBound)),
         ],
         "idle_ms": [
-            "description": "How long nothing may come or go, where the caller does not give idleMs.",
+            "description": "The time limit without a byte in either direction, if the caller does not give idleMs.",
             "default": 60_000, "minimum": 1, "maximum": .number(JSONNumber(FetchSettings.timeRange.upperBound)),
         ],
         "downgrade": [
             "description": "Whether a redirect may lead from https to http.", "default": false,
         ],
         "cache_bytes": [
-            "description": "How many bytes of responses the cache keeps on the disk, of all users. 0: none.",
+            "description": "The maximum number of bytes of responses on the disk, of all users together. 0: none.",
             "default": .number(JSONNumber(CacheSettings().bytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "cache_user_bytes": [
-            "description": "How many of them a user has. A body of more than an eighth is not stored.",
+            "description": "The maximum of these for each user. A body of more than an eighth is not stored.",
             "default": .number(JSONNumber(CacheSettings().userBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "cache_origin_bytes": [
-            "description": "How many of them an origin has, for each user and site.",
+            "description": "The maximum of these for each origin, of each user and site.",
             "default": .number(JSONNumber(CacheSettings().originBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "cache_memory_bytes": [
-            "description": "How many bytes of short responses the cache keeps in memory too.",
+            "description": "The maximum number of bytes of short responses that are also in memory.",
             "default": .number(JSONNumber(CacheSettings().memoryBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
@@ -142,7 +142,7 @@ struct FetchConfiguration: Codable, Sendable {
             "default": [],
         ],
         "package_bytes": [
-            "description": "How many bytes the offline packages of a user may have, with the version before.",
+            "description": "The maximum number of bytes of a user's offline packages, including the previous versions.",
             "default": .number(JSONNumber(FetchSettings().packageBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.packageRange.upperBound)),
         ],

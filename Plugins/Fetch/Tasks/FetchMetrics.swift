@@ -19,14 +19,14 @@ struct FetchMetrics: Sendable {
     init() {}
 
     init(_ context: PluginContext) {
-        running = context.gauge("running", "Fetches whose response has not come to its end.")
-        queued = context.gauge("queued", "Fetches that wait for others of their user, or of all, to end.")
-        threads = context.gauge("threads", "Users whose transfers have a thread.")
+        running = context.gauge("running", "Fetches whose response is not complete.")
+        queued = context.gauge("queued", "Fetches that wait because of a limit of their user or of all users.")
+        threads = context.gauge("threads", "Users with a thread for their transfers.")
         fetches = context.counter("fetches", "Fetches that began.")
-        failures = context.counter("failures", "Fetches that ended with an error, refusals among them.")
+        failures = context.counter("failures", "Fetches that ended with an error, including refusals.")
         refusals = context.counter("refusals", "Fetches of addresses, ports or schemes that are not allowed.")
-        received = context.counter("received", "Bytes of responses' bodies, as they came.", unit: .bytes)
-        hits = context.counter("cache_hits", "Responses that the cache gave, validated ones among them.")
-        evictions = context.counter("cache_evictions", "Responses that the cache removed to make room for others.")
+        received = context.counter("received", "Received bytes of response bodies, before decoding.", unit: .bytes)
+        hits = context.counter("cache_hits", "Responses from the cache, including validated ones.")
+        evictions = context.counter("cache_evictions", "Responses that the cache removed to free space.")
     }
 }

@@ -37,7 +37,7 @@ struct LoginConfiguration: Codable, Sendable {
             "default": "interactive",
         ],
         "token_days": [
-            "description": "For how many days a token is valid for logging in again. A change applies to new tokens.",
+            "description": "The number of days for which a token is valid. A change applies to new tokens.",
             "default": 30, "minimum": 1, "maximum": .number(JSONNumber(LoginSettings.maximumTokenDays)),
         ],
         "session_attempts": [

@@ -29,7 +29,7 @@ struct CallCommand: BridgeCommand {
 
     @OptionGroup var arguments: TaskArguments
 
-    @Flag(help: "Show intermediate results on standard error as they come.")
+    @Flag(help: "Show intermediate results on standard error as they arrive.")
     var progress = false
 
     @Flag(help: "Show a result that is a string without quotes, anything else as one line of JSON.")
@@ -40,7 +40,9 @@ struct CallCommand: BridgeCommand {
             "The member of the result whose stream is written to standard output.", valueName: "member"))
     var stream: String?
 
-    @Flag(name: .customLong("result"), help: "Show the result on standard error where its stream is written.")
+    @Flag(
+        name: .customLong("result"),
+        help: "Show the result on standard error if its stream is written to standard output.")
     var showsResult = false
 
     func run() async throws {

@@ -24,10 +24,13 @@ struct ConformanceCommand: BridgeCommand {
     @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
-    @Option(help: ArgumentHelp("The files: a folder, or one of them. Those that come with trestle.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "A folder of vectors, or one vector; default: those that come with trestle.", valueName: "path"))
     var vectors: String?
 
-    @Option(help: ArgumentHelp("How long each step of a check waits for the daemon; 10 s.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("How long each step of a check waits for the daemon; default: 10 s.", valueName: "duration"))
     var stepTimeout: TimeLimit?
 
     func run() async throws {

@@ -34,7 +34,7 @@ struct CookiesCommand: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
         @OptionGroup var choice: CookieChoice
-        @Flag(help: "Show the values. Those of HttpOnly cookies take the permission cookies.secrets.")
+        @Flag(help: "Show the values. Those of HttpOnly cookies require the permission cookies.secrets.")
         var values = false
 
         func run() async throws {
@@ -107,7 +107,8 @@ struct CookiesCommand: AsyncParsableCommand {
         @OptionGroup var profile: CookieProfile
         @Option(help: ArgumentHelp("Only the cookies of this domain and the names below it.", valueName: "host"))
         var domain: String?
-        @Argument(help: "Where to. Without it, or with -: standard output.", completion: .file()) var file = "-"
+        @Argument(help: "The file to write. Without it, or with -: standard output.", completion: .file()) var file =
+            "-"
         @Option(help: "The form of the file.") var fileFormat = CookieFileFormat.netscape
         @Flag(help: "With netscape: write SameSite in an eighth column, which curl does not read.")
         var sameSite = false

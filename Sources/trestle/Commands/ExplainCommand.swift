@@ -37,7 +37,7 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))
     var `as`: String?
 
-    @Option(help: ArgumentHelp("Groups, by number, in place of those that the user is in.", valueName: "gid"))
+    @Option(help: ArgumentHelp("Groups, by number, instead of the user's own.", valueName: "gid"))
     var group: [UInt32] = []
 
     @Option(help: ArgumentHelp("The origin that the session represents."))

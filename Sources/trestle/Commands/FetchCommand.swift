@@ -35,27 +35,27 @@ struct FetchCommand: BridgeCommand {
 
     @Flag(
         name: [.customShort("I"), .customLong("head")],
-        help: "Ask for the head alone (HEAD), and write that to standard output.")
+        help: "Request only the headers (HEAD), and write them to standard output.")
     var asksForHead = false
 
-    @Flag(name: .shortAndLong, help: "Show status and headers on standard error where that is not a terminal, too.")
+    @Flag(name: .shortAndLong, help: "Show status and headers on standard error, even if it is not a terminal.")
     var include = false
 
-    @Flag(help: "End with 1, and write no body, where the status is 400 or more.")
+    @Flag(help: "Exit with status 1 and write no body if the HTTP status is 400 or higher.")
     var fail = false
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write the body to this file, which appears complete or not at all; - is standard output.",
+            "Write the body to this file, which is created only when complete; - is standard output.",
             valueName: "file"),
         completion: .file())
     var output = "-"
 
     @Option(
         help: ArgumentHelp(
-            "Write what was asked and answered to this file, as HAR 1.2. Values of header fields that hold secrets are "
-                + "masked, and bodies of requests are left out.", valueName: "file"),
+            "Write requests and responses to this file, as HAR 1.2. Values of header fields with secrets are "
+                + "masked, and bodies of requests are omitted.", valueName: "file"),
         completion: .file())
     var har: String?
 

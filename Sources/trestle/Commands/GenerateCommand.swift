@@ -33,15 +33,15 @@ struct GenerateCommand: BridgeCommand {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The file to write; one that exists is replaced. Without it: standard output.", valueName: "file"))
+            "The file to write; an existing file is replaced. Without it: standard output.", valueName: "file"))
     var output: String?
 
-    @Option(help: ArgumentHelp("Write nothing, and say whether this file is out of date.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write nothing; check whether this file is up to date.", valueName: "file"))
     var check: String?
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Only these tasks; with * at its end, all that begin so.", valueName: "pattern"),
+        help: ArgumentHelp("Only these tasks; with * at the end, all tasks with this prefix.", valueName: "pattern"),
         completion: TaskCompletion.tasks)
     var task: [String] = []
 

@@ -32,7 +32,7 @@ struct PresentCommand: BridgeCommand {
     @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 
-    @Flag(help: "As notifications of the user's desktop, with actions, instead of in the terminal.")
+    @Flag(help: "Show alerts as desktop notifications with actions, instead of in the terminal.")
     var desktop = false
 
     func run() async throws {

@@ -26,10 +26,10 @@ struct PublishCommand: BridgeCommand {
     )
     var data: [String] = []
 
-    @Flag(help: "The daemon keeps the event for those that subscribe later.")
+    @Flag(help: "Retain the event for later subscribers.")
     var retain = false
 
-    @Flag(help: "The daemon forgets the event that it keeps; nothing is sent.")
+    @Flag(help: "Remove the retained event; nothing is sent.")
     var forget = false
 
     func validate() throws {

@@ -26,7 +26,7 @@ struct RecordCommand: BridgeCommand {
     @ParentCommand var root: Trestle
     @OptionGroup var choice: TrafficChoice
 
-    @Argument(help: "Where to; - is standard output.", completion: .file())
+    @Argument(help: "The file to write; - is standard output.", completion: .file())
     var file: String
 
     @Option(

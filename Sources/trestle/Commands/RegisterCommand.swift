@@ -28,7 +28,7 @@ struct RegisterCommand: BridgeCommand {
     @Argument(help: "The task's name.")
     var name: String
 
-    @Flag(help: "Take only calls that name this session.")
+    @Flag(help: "Accept only calls for this session.")
     var ownSession = false
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, behind --."))

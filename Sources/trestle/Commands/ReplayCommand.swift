@@ -34,13 +34,14 @@ struct ReplayCommand: BridgeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "At the recorded pace, or so many times as fast. Without it: as fast as answers come.", valueName: "factor")
+            "Replay at the recorded pace, or this many times faster. Without it: as fast as answers arrive.",
+            valueName: "factor")
     )
     var speed: Double?
 
     @Option(
         help: ArgumentHelp(
-            "A place that is not compared, such as $.version, $.records[*].key, error.data. May be repeated.",
+            "A path that is not compared, such as $.version, $.records[*].key, error.data. May be repeated.",
             valueName: "path"))
     var ignore: [String] = []
 

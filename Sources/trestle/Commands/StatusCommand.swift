@@ -21,7 +21,7 @@ struct StatusCommand: BridgeCommand {
     @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
-    @Flag(help: "The summary alone.")
+    @Flag(help: "Only the summary.")
     var short = false
 
     func run() async throws {

@@ -36,7 +36,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
-        @Argument(help: "Where to; - is standard output.") var file: String
+        @Argument(help: "The file to write; - is standard output.") var file: String
         @Flag(help: "Replace a file that exists.") var force = false
 
         func run() async throws {
@@ -76,7 +76,7 @@ struct StoreCommand: AsyncParsableCommand {
     /// `trestle store export`
     struct Export: BridgeCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Writes records as lines of JSON, as of one moment.",
+            abstract: "Writes the records of one moment as lines of JSON.",
             discussion: """
                 The first line says what the file is, the last how many records it has; each line between is \
                 {"namespace", "table", "key", "version", "record"}, in a stable order.
@@ -89,7 +89,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
         @ParentCommand var root: Trestle
         @OptionGroup var selection: SelectionOptions
-        @Argument(help: "Where to. Without it, or with -: standard output.") var file = "-"
+        @Argument(help: "The file to write. Without it, or with -: standard output.") var file = "-"
         @Flag(help: "Replace a file that exists.") var force = false
 
         func run() async throws {
@@ -116,8 +116,8 @@ struct StoreCommand: AsyncParsableCommand {
         @ParentCommand var root: Trestle
         @OptionGroup var selection: SelectionOptions
         @Argument(help: "The export. Without it, or with -: standard input.") var file = "-"
-        @Option(help: "What to do with a record whose key is taken.") var ifExists = IfExists.fail
-        @Flag(help: "Store nothing; show what would become of the records.") var dryRun = false
+        @Option(help: "What to do with a record whose key exists already.") var ifExists = IfExists.fail
+        @Flag(help: "Store nothing; show what the import would do with the records.") var dryRun = false
 
         enum IfExists: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, replace, fail }
 

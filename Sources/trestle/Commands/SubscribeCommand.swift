@@ -6,7 +6,7 @@ import BridgeJSON
 struct SubscribeCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
-        abstract: "Shows events as they come, until it is interrupted.",
+        abstract: "Shows events as they arrive, until it is interrupted.",
         discussion: """
             When the connection is lost, as by a restart of the daemon, it connects again and goes on. What is \
             published meanwhile is missed: bridge.events_dropped, with a count of null, stands in its place, and \
@@ -22,10 +22,10 @@ struct SubscribeCommand: BridgeCommand {
     @OptionGroup var reconnecting: ReconnectOptions
     @ParentCommand var root: Trestle
 
-    @Argument(help: ArgumentHelp("Names of events, * at the end as a wildcard.", valueName: "pattern"))
+    @Argument(help: ArgumentHelp("Names of events; * at the end is a wildcard.", valueName: "pattern"))
     var patterns: [String]
 
-    @Option(help: ArgumentHelp("End after so many events.", valueName: "number"))
+    @Option(help: ArgumentHelp("End after this number of events.", valueName: "number"))
     var count: Int?
 
     func validate() throws {

@@ -40,7 +40,7 @@ struct UserCommand: AsyncParsableCommand {
     struct Password: BridgeCommand {
         static let configuration = CommandConfiguration(
             commandName: "password",
-            abstract: "Gives an account another password and logs its sessions out.",
+            abstract: "Changes the password of an account and logs its sessions out.",
             discussion: """
                 EXAMPLES
                   trestle user password ann

@@ -8,8 +8,8 @@ struct CommonOptions: ParsableArguments {
         help: ArgumentHelp(
             "The daemon's socket.",
             discussion: """
-                Without it: $TRESTLE_SOCKET, else $XDG_RUNTIME_DIR/trestle/bridge.sock, the user's own, where there is \
-                one, else /run/trestle/bridge.sock.
+                Without it: $TRESTLE_SOCKET, else $XDG_RUNTIME_DIR/trestle/bridge.sock, the user's own, if it exists, \
+                else /run/trestle/bridge.sock.
                 """,
             valueName: "path"))
     var socket: String?
@@ -21,7 +21,7 @@ struct CommonOptions: ParsableArguments {
             "How long the command may take: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
     var timeout: TimeLimit?
 
-    @Flag(help: "Show results and errors only: no progress, no notes, no news of the connection.")
+    @Flag(help: "Show results and errors only: no progress, no notes, nothing about the connection.")
     var quiet = false
 
     /// Returns these options, given after the command's name, completed with those given before it.

@@ -17,7 +17,7 @@ struct CookieProfile: ParsableArguments {
 struct CookieChoice: ParsableArguments {
     @OptionGroup var profile: CookieProfile
 
-    @Option(help: ArgumentHelp("Only the cookies that go to this URL.", valueName: "url"))
+    @Option(help: ArgumentHelp("Only the cookies that are sent to this URL.", valueName: "url"))
     var url: String?
 
     @Option(help: ArgumentHelp("Only the cookies of this domain and the names below it.", valueName: "host"))

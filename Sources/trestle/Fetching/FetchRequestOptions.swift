@@ -5,7 +5,7 @@ import BridgeJSON
 struct FetchRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .long],
-        help: ArgumentHelp("The method. Without it: GET, or POST where there is a body.", valueName: "name"))
+        help: ArgumentHelp("The method. Without it: GET, or POST with a body.", valueName: "name"))
     var method: String?
 
     @Option(
@@ -27,25 +27,25 @@ struct FetchRequestOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A field of a form, which is the body. May be repeated.", valueName: "name=value"))
+        help: ArgumentHelp("A field of the form that is sent as the body. May be repeated.", valueName: "name=value"))
     var form: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "What the cache is used for, by the name that fetch has or NSURLRequest, such as no-store, reload, "
+            "How to use the cache: a name of fetch or of NSURLRequest, such as no-store, reload, "
                 + "force-cache, only-if-cached.", valueName: "name"),
         completion: .list([
             "default", "no-store", "reload", "reload-local", "no-cache", "force-cache", "only-if-cached",
         ]))
     var policy: String?
 
-    @Flag(help: "Take the response from the cache, of whatever age, and send nothing: --policy only-if-cached.")
+    @Flag(help: "Return the cached response, regardless of its age, without a request: --policy only-if-cached.")
     var offline = false
 
     @Flag(name: .customLong("no-follow"), help: "Do not follow redirects.")
     var keepsRedirects = false
 
-    @Option(help: ArgumentHelp("How many bytes the body of the response may have.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of bytes of the response's body.", valueName: "number"))
     var maxBytes: Int64?
 
     /// Whether the request has a body.

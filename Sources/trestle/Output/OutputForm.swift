@@ -3,10 +3,10 @@ import BridgeJSON
 
 /// `--json` and `--text`: the form of the output, regardless of the kind of standard output.
 struct OutputForm: ParsableArguments {
-    @Flag(help: "Lines of JSON, on a terminal too; errors as {\"error\":…}.")
+    @Flag(help: "Write lines of JSON, also on a terminal; errors as {\"error\":…}.")
     var json = false
 
-    @Flag(help: "Text for people, in a pipe too.")
+    @Flag(help: "Write text for people, also in a pipe.")
     var text = false
 
     /// The option's name before 1.0.

@@ -3,7 +3,9 @@ import BridgeJSON
 
 /// The selection of traffic.
 struct TrafficChoice: ParsableArguments {
-    @Option(help: ArgumentHelp("Only calls of this task; with * at its end, of all that begin so.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Only calls of this task; with * at the end, of all tasks with this prefix.", valueName: "name"))
     var task: String?
 
     @Option(help: ArgumentHelp("Only the calls of this session, and the events that it receives.", valueName: "number"))

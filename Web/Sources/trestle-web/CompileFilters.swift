@@ -15,7 +15,7 @@ struct CompileFilters: ParsableCommand {
     /// exceed one.
     private static let maximumSeconds: rlim_t = 5
 
-    @Argument(help: "Where the compiled filters go.")
+    @Argument(help: "The folder for the compiled filters.")
     var folder: String
 
     func run() throws {

@@ -44,7 +44,7 @@ struct TrestleWeb: ParsableCommand {
 
     @Option(help: ArgumentHelp("The profile, by its name.", valueName: "name"))
     var profile: String?
-    @Option(help: ArgumentHelp("The daemon's socket, if it is not where programs look for it.", valueName: "path"))
+    @Option(help: ArgumentHelp("The daemon's socket, if it is not at a usual path.", valueName: "path"))
     var socket: String?
     @Option(
         name: .customLong("bridge"),
@@ -56,7 +56,7 @@ struct TrestleWeb: ParsableCommand {
     var allowed: [String] = []
     @Option(help: ArgumentHelp("The size of windows, such as 1280x720.", valueName: "widthxheight"))
     var size: String?
-    @Option(help: ArgumentHelp("A text that follows the engine's own user agent.", valueName: "text"))
+    @Option(help: ArgumentHelp("A text to append to the engine's user agent.", valueName: "text"))
     var userAgentAppend: String?
     @Option(
         name: .customLong("param"),
@@ -67,19 +67,19 @@ struct TrestleWeb: ParsableCommand {
         help: ArgumentHelp(
             "Where pages get the values: a comma-separated list of url, header, js.", valueName: "places"))
     var places = "js"
-    @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and ends.", valueName: "file"))
+    @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and exits.", valueName: "file"))
     var screenshot: String?
-    @Flag(help: "The whole screen, without decoration.")
+    @Flag(help: "Use the whole screen, without decoration.")
     var kiosk = false
     @Flag(help: "For developers: the inspector, and the console to standard output. Not with --kiosk.")
     var dev = false
     @Flag(help: "Provides no tasks web.… and publishes no events.")
     var noTasks = false
-    @Flag(help: "Says what is wrong with the profile, and ends.")
+    @Flag(help: "Checks the profile, and exits.")
     var checkConfig = false
-    @Option(help: ArgumentHelp("Prints a profile with every setting, and ends.", valueName: "sample"))
+    @Option(help: ArgumentHelp("Prints a profile with every setting, and exits.", valueName: "sample"))
     var printConfig: Print?
-    @Flag(help: "Prints the desktop file of the profile, and ends.")
+    @Flag(help: "Prints the desktop file of the profile, and exits.")
     var printDesktop = false
     @Argument(help: "The address of the first page, if it is not the profile's.")
     var uri: String?

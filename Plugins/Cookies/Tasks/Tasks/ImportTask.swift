@@ -62,7 +62,7 @@ struct ImportTask: CookieTask {
                 "format": Schemas.format, "text": Schemas.text("of netscape and webkit: the file"),
                 "cookies": Schemas.array(Schemas.newCookie),
                 "stream": [
-                    "type": "string", "format": "trestle-stream", "description": "in their place: the file as a stream",
+                    "type": "string", "format": "trestle-stream", "description": "instead: the file as a stream",
                 ],
             ], required: ["format"])
     }

@@ -63,7 +63,8 @@ enum CacheOptions {
             "from": ["type": "integer", "minimum": 0, "description": "the first byte"],
             "to": ["type": "integer", "minimum": 0, "description": "the last byte; without it, to the end"],
             "last": [
-                "type": "integer", "minimum": 1, "description": "so many bytes at the end, in place of the others",
+                "type": "integer", "minimum": 1,
+                "description": "the number of bytes at the end, instead of from and to",
             ],
         ],
         "additionalProperties": false,

@@ -138,7 +138,7 @@ struct CacheListTask: CacheTask {
     static let name = "http.cache.list"
     static let summary = "Returns what the cache holds for the caller: URLs, sizes and times, without bodies."
     static let optionsSchema: JSON? = CacheFilter.schema([
-        "after": ["type": "integer", "minimum": 0, "description": "the member next of the page before"]
+        "after": ["type": "integer", "minimum": 0, "description": "the member next of the previous page"]
     ])
 
     /// The maximum number of entries in a page. A URL may have 8 KiB.

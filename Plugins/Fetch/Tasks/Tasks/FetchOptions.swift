@@ -143,7 +143,7 @@ struct FetchOptions: Decodable, Sendable {
             ],
             "authenticate": [
                 "type": "boolean", "default": false,
-                "description": "whether ui.credentials asks the user for name and password where the server wants them",
+                "description": "whether ui.credentials asks the user for name and password if the server requires them",
             ],
             "saveTo": [
                 "type": "string", "description": "the path of the file that the body goes to, with as: file",

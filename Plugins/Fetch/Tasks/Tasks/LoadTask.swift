@@ -143,7 +143,7 @@ struct LoadOptions: Decodable, Sendable {
             "hop": ["type": "integer", "description": "its number, from 1"],
             "method": ["type": "string", "default": "GET"],
             "url": ["type": "string"],
-            "to": ["type": "string", "description": "the origin of url; absent where it is of the page's own site"],
+            "to": ["type": "string", "description": "the origin of url; absent if it belongs to the page's own site"],
             "headers": HeaderText.schema,
             "body": ["type": "object", "description": "a body as of http.fetch, or held"],
             "site": ["type": "string", "description": "the origin of the page"],

@@ -61,7 +61,7 @@ enum SecretSchema {
         "type": "string", "minLength": 1, "description": "1 to 256 bytes, compared byte for byte",
     ]
     static let password: JSON = ["type": "string", "minLength": 1, "description": "1 to 1024 bytes"]
-    static let token: JSON = ["type": "string", "description": "what an earlier login answered"]
+    static let token: JSON = ["type": "string", "description": "the result of an earlier login"]
 
     /// Returns the schema of an object with these members, all of them required.
     static func object(_ properties: JSONObject) -> JSON {

@@ -18,13 +18,13 @@ struct StoreMetrics: Sendable {
     init() {}
 
     init(_ context: PluginContext) {
-        calls = context.gauge("calls_queued", "Calls that wait for the store, or are being carried out.")
+        calls = context.gauge("calls_queued", "Calls that wait for the store or run in it.")
         size = context.gauge("store", "The database and its log, on the disk.", unit: .bytes)
         records = context.gauge("records", "Records in all tables.")
-        commits = context.counter("commits", "Commits, each of which may hold the changes of many calls.")
+        commits = context.counter("commits", "Commits; each may contain the changes of many calls.")
         changes = context.counter("record_changes", "Records that were created, updated or deleted.")
-        commitDuration = context.counter("commit_duration", "Time that commits took, all together.", unit: .seconds)
-        lastCommitDuration = context.gauge("last_commit_duration", "Time that the last commit took.", unit: .seconds)
+        commitDuration = context.counter("commit_duration", "Total time of all commits.", unit: .seconds)
+        lastCommitDuration = context.gauge("last_commit_duration", "Time of the last commit.", unit: .seconds)
     }
 
     /// Records a commit that is on the disk.

@@ -39,20 +39,20 @@ struct CheckPluginCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A task that may be called, with these options, or else with some that are made from its schema.",
+            "A task that the check may call, with these options or with options made from its schema.",
             valueName: "task | task=json | task=@file"))
     var call: [String] = []
 
-    @Flag(help: "Every task may be called.")
+    @Flag(help: "The check may call every task.")
     var callAll = false
 
     @Option(
         help: ArgumentHelp(
-            "A configuration of the daemon's, which may have the plugin's section and those of no other.",
+            "A configuration file of the daemon, with a section of this plugin and of no other.",
             valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("How long an answer may take, and the end of cancelled work.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The time limit for an answer, and for cancelled work to end.", valueName: "duration"))
     var timeout: TimeLimit?
 
     @OptionGroup var form: OutputForm

@@ -25,10 +25,10 @@ struct DevelopPluginCommand: AsyncParsableCommand {
     @Argument(help: "The plugin's folder.", completion: .directory)
     var directory = "."
 
-    @Option(help: ArgumentHelp("The library or manifest, where the folder has several.", valueName: "path"))
+    @Option(help: ArgumentHelp("The library or manifest, if the folder contains several.", valueName: "path"))
     var plugin: String?
 
-    @Option(help: ArgumentHelp("Where its daemon listens; without it a place of its own.", valueName: "path"))
+    @Option(help: ArgumentHelp("The socket of its daemon; default: a temporary one.", valueName: "path"))
     var listen: String?
 
     func run() async throws {

@@ -32,7 +32,8 @@ struct InstallPluginCommand: BridgeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Install there, and ask no daemon: for images, and for machines on which none runs.", valueName: "path"))
+            "Install there without a daemon: for images, and for machines without a running daemon.", valueName: "path")
+    )
     var directory: String?
 
     func run() async throws {
@@ -90,7 +91,7 @@ struct UninstallPluginCommand: BridgeCommand {
     @Argument(help: "The plugin's name, or the path that was installed.", completion: .directory)
     var plugin: String
 
-    @Option(help: ArgumentHelp("Where it was installed; no daemon is asked.", valueName: "path"))
+    @Option(help: ArgumentHelp("The folder of the installation; no daemon is used.", valueName: "path"))
     var directory: String?
 
     func run() async throws {

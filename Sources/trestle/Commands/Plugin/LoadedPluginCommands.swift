@@ -80,7 +80,7 @@ struct UnloadPluginCommand: BridgeCommand {
 struct ReloadPluginCommand: BridgeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Replaces a plugin by the present version of its files, without losing a call.",
+        abstract: "Replaces a plugin by the current version of its files, without losing a call.",
         discussion: """
             The new version is started before it takes over; calls that are under way end where they began. If it \
             fails, the version before stays, and the status is 1. A plugin that was refused is loaded once it is \

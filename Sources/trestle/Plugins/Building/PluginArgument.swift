@@ -9,7 +9,7 @@ struct PluginArgument: ParsableArguments {
         completion: .file(extensions: ["so", "toml"]))
     var path: String
 
-    @Option(help: ArgumentHelp("The library or manifest, where the folder has several.", valueName: "path"))
+    @Option(help: ArgumentHelp("The library or manifest, if the folder contains several.", valueName: "path"))
     var plugin: String?
 
     /// Returns the path of the library or manifest. Builds a project, with output on standard error.
