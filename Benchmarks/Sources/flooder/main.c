@@ -1,6 +1,6 @@
-/* A plugin process whose tasks flood the daemon: flood.publish, flood.events, flood.array, flood.metrics, flood.log, flood.progress
- * and flood.answers. Each call makes it write one flood, followed by the answer. flood.error answers with an error of 1
- * MB. A call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
+/* A plugin process whose tasks flood the daemon: flood.publish, flood.events, flood.array, flood.metrics, flood.log,
+ * flood.progress and flood.answers. Each call makes it write one flood, followed by the answer. flood.error answers with
+ * an error of 1 MB. A call of flood.decision is answered by its interceptor, with a decision of 100,000 members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -137,10 +137,10 @@ final class PluginProcess {
         try child.limit(.coreBytes, to: 0)
     }
 
-    // MARK: Ending
-
     /// Writes waiting messages. Otherwise they are written at the end of the turn.
     func writeOutput() { channel.flush() }
+
+    // MARK: Ending
 
     /// Kills a process that broke a rule. Its end is a fault with this reason.
     func fail(_ reason: String) {
