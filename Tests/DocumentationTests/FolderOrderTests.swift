@@ -116,7 +116,10 @@ struct FolderOrderTests {
             ]),
         FolderOrder(
             path: "Sources/TaskHosts", folders: ["InProcess", "Processes"],
-            besides: ["HostLog.swift", "PluginHandover.swift", "PluginLoader.swift", "PluginReplacement.swift"]),
+            besides: [
+                "HostLog.swift", "PluginHandover.swift", "PluginLoader.swift", "PluginReplacement.swift",
+                "PluginSections.swift",
+            ]),
         FolderOrder(
             path: "Sources/trestle",
             folders: [

@@ -160,8 +160,10 @@ struct FetchTests {
                 let stream = try await session.makeStream(bytes, type: nil)
                 var body: JSONObject = ["stream": .string(stream.name)]
                 body["bytes"] = count
+                // Each of the stream's many steps waits for other tests on a busy machine.
                 try await session.call(
-                    "http.fetch", ["url": server.url(path), "method": "PUT", "body": .object(body)])
+                    "http.fetch", ["url": server.url(path), "method": "PUT", "body": .object(body)],
+                    timeout: .seconds(600))
                 try await stream.written()
             }
             let seen = try await session.call("http.fetch", ["url": server.url("/_seen"), "as": "stream"])
