@@ -72,7 +72,7 @@ struct Load {
 
 extension Bench {
     /// The number of short measurements in place of each long one.
-    private static let shortRuns = 5
+    static let shortRuns = 5
     /// Servers are warm after the first of many runs. Later ones only have to connect.
     private static let shortWarmUp = ["--warm-up", "0.1"]
 

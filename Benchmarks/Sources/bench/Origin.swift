@@ -24,9 +24,11 @@ struct CurlFigures {
 extension Bench {
     /// Fetches a URL repeatedly with bare libcurl.
     ///
-    /// - Parameter field: A further line of the request.
-    func curl(_ url: String, inFlight: Int, field: String? = nil) throws -> CurlFigures {
-        let command = [place.program("curl-direct"), url, String(inFlight), String(seconds)]
+    /// - Parameters:
+    ///   - field: A further line of the request.
+    ///   - seconds: The length of the measurement; `nil` for that on the command line.
+    func curl(_ url: String, inFlight: Int, field: String? = nil, seconds: Double? = nil) throws -> CurlFigures {
+        let command = [place.program("curl-direct"), url, String(inFlight), String(seconds ?? self.seconds)]
         let line = try ChildProcess(ahead() + command + (field.map { [$0] } ?? [])).finish()
         let values = keyedNumbers(line)
         guard let calls = values["calls_per_second"], let bytes = values["megabytes_per_second"],

@@ -83,10 +83,12 @@ private let bodyBytes = 1 << 20
 private func measureBodies(_ bench: Bench, _ daemon: Server, _ origin: Origin) throws -> [Line] {
     let url = origin.url("plain/\(bodyBytes)")
     var (bare, pipe, messages): ([CurlFigures], [Double], [Double]) = ([], [], [])
-    for _ in 0..<bench.rounds {
-        bare.append(try bench.curl(url, inFlight: 1))
-        pipe.append(try megabytesPerSecond(bench, daemon, url, "pipe"))
-        messages.append(try megabytesPerSecond(bench, daemon, url, "messages"))
+    // Short measurements in place of long ones, as in `alternateLoads`.
+    let seconds = bench.seconds / Double(Bench.shortRuns)
+    for _ in 0..<bench.rounds * Bench.shortRuns {
+        bare.append(try bench.curl(url, inFlight: 1, seconds: seconds))
+        pipe.append(try megabytesPerSecond(bench, daemon, url, "pipe", seconds))
+        messages.append(try megabytesPerSecond(bench, daemon, url, "messages", seconds))
     }
     let note = ", \(text(median(pipe), digits: 0)) MB/s"
     let reference = Finding(
@@ -106,11 +108,13 @@ private func measureBodies(_ bench: Bench, _ daemon: Server, _ origin: Origin) t
     ]
 }
 
-private func megabytesPerSecond(_ bench: Bench, _ daemon: Server, _ url: String, _ form: String) throws -> Double {
-    let count = max(20, Int(200 * bench.seconds))
+private func megabytesPerSecond(
+    _ bench: Bench, _ daemon: Server, _ url: String, _ form: String, _ seconds: Double
+) throws -> Double {
+    let count = max(20, Int(200 * seconds))
     let command = bench.ahead() + [bench.place.program("fetcher"), daemon.socket, url, String(count), form]
-    guard let seconds = keyedNumbers(try ChildProcess(command).finish())["seconds"] else {
+    guard let elapsed = keyedNumbers(try ChildProcess(command).finish())["seconds"] else {
         throw Failure("fetcher says nothing")
     }
-    return Double(count * bodyBytes) / 1e6 / seconds
+    return Double(count * bodyBytes) / 1e6 / elapsed
 }

@@ -5,7 +5,7 @@ import TaskKit
 /// The loads that several requests for the same URL wait for: one transfer serves all. Any thread.
 final class SharedLoads: Sendable {
     /// The maximum time that a request waits for the headers of another request's response.
-    static let patience = Duration.seconds(20)
+    static let headTimeout = Duration.seconds(20)
     /// The time in seconds during which requests for a URL load alone after a response could not be shared.
     static let unsharedTime: Int64 = 120
     /// The maximum number of such URLs.
@@ -121,7 +121,7 @@ final class SharedLoad: Sendable {
             state.lastWaiter += 1
             return state.lastWaiter
         }
-        let timer = plugin.timer(after: SharedLoads.patience) { self.giveUp(id) }
+        let timer = plugin.timer(after: SharedLoads.headTimeout) { self.abandon(id) }
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -131,15 +131,15 @@ final class SharedLoad: Sendable {
                 }
                 if let outcome { continuation.resume(returning: outcome) }
                 // A task that was cancelled before it waited would otherwise wait forever.
-                if Task.isCancelled { plugin.post { self.giveUp(id) } }
+                if Task.isCancelled { plugin.post { self.abandon(id) } }
             }
         } onCancel: {
             // Never resume here: the handler runs while the Swift runtime updates the task that this would resume.
-            plugin.post { self.giveUp(id) }
+            plugin.post { self.abandon(id) }
         }
     }
 
-    private func giveUp(_ id: UInt64) { state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil) }
+    private func abandon(_ id: UInt64) { state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil) }
 }
 
 /// A response that several requests read.

@@ -59,11 +59,11 @@ final class TransferQuota: Sendable {
             await withCheckedContinuation { continuation in
                 wait(number, of: user, continuation)
                 // A task that was cancelled before it waited would otherwise wait forever.
-                if Task.isCancelled { post { self.giveUp(number, of: user) } }
+                if Task.isCancelled { post { self.abandon(number, of: user) } }
             }
         } onCancel: {
             // Never resume here: the handler runs while the Swift runtime updates the task that this would resume.
-            post { self.giveUp(number, of: user) }
+            post { self.abandon(number, of: user) }
         }
         guard isAdmitted else { throw .fetchCancelled }
         return Ticket(self, user, settings.transfers)
@@ -105,7 +105,7 @@ final class TransferQuota: Sendable {
         }
     }
 
-    private func giveUp(_ number: UInt64, of user: UInt32) {
+    private func abandon(_ number: UInt64, of user: UInt32) {
         let waiter = state.withLock { state in
             let waiter = state.accounts[user]?.waiting.removeValue(forKey: number)
             guard waiter != nil else { return waiter }

@@ -140,7 +140,7 @@ final class PackageRoom: Sendable {
     }
 
     /// Cancels an installation.
-    func giveUp(_ installation: PackageInstallation, of user: UInt32) {
+    func cancel(_ installation: PackageInstallation, of user: UInt32) {
         threads.submit(of: user) { installation.cancel() }
     }
 }

@@ -41,7 +41,7 @@ struct InstallPackageTask: BridgeTask {
             let package = try await packages.run(of: user) { () throws(PackageFault) in try installation.finish() }
             return .object(PackageText.members(of: package))
         } catch {
-            packages.giveUp(installation, of: user)
+            packages.cancel(installation, of: user)
             throw error
         }
     }

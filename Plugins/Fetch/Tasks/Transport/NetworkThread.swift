@@ -115,7 +115,7 @@ final class NetworkThread: Sendable {
             if !running.isEmpty { idleSince = now }
             let idleLeft = Self.idleTime - (now - idleSince)
             if running.isEmpty, idleLeft <= .zero, close(onlyIfEmpty: true) { break }
-            running.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.patience)
+            running.wait(atMost: running.isEmpty ? max(idleLeft, .zero) : running.timeToNextEvent)
         }
         _ = close(onlyIfEmpty: false)
         running.endAll()

@@ -15,7 +15,7 @@ final class RunningTransfers {
     /// The channels with new events for their readers since the last turn.
     private var changed: [ResponseChannel] = []
     /// The time from the last turn until the next transfer times out or may report progress.
-    private(set) var patience = NetworkThread.idleTime
+    private(set) var timeToNextEvent = NetworkThread.idleTime
     private(set) var isStopped = false
 
     init(_ multi: MultiHandle, wake: @escaping @Sendable (UInt64) -> Void) { (self.multi, self.wake) = (multi, wake) }
@@ -98,14 +98,14 @@ final class RunningTransfers {
             finish(transfer, result)
         }
         let now = ContinuousClock.now
-        patience = NetworkThread.idleTime
+        timeToNextEvent = NetworkThread.idleTime
         for transfer in transfers.values {
             transfer.noteActivity(at: now)
-            let left = transfer.patience(at: now)
+            let left = transfer.remainingTime(at: now)
             if left <= .zero {
                 end(transfer, .failure(transfer.timeout()))
             } else {
-                patience = min(patience, left)
+                timeToNextEvent = min(timeToNextEvent, left)
                 if transfer.hasNews { noteNews(transfer) }
                 transfer.report(at: now)
             }
@@ -155,7 +155,7 @@ final class RunningTransfers {
 extension Transfer {
     /// Returns the remaining time until the idle timeout; zero or less if it has expired. The timeout does not apply
     /// while the transfer waits for its own reader or for the request's body. libcurl enforces the connect timeout.
-    fileprivate func patience(at now: ContinuousClock.Instant) -> Duration {
+    fileprivate func remainingTime(at now: ContinuousClock.Instant) -> Duration {
         let untilReport = request.onProgress == nil ? NetworkThread.idleTime : NetworkThread.progressInterval
         guard hasStarted, result == nil, !isReceivingPaused, !isSendingPaused else { return untilReport }
         return min(untilReport, request.idleTimeout - (now - lastActivity))
