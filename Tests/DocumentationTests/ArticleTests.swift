@@ -4,7 +4,9 @@ import Testing
 @Suite("The articles of the Swift reference")
 struct ArticleTests {
     /// The folders with the compiled code that the articles show.
-    private static let sources = ["Examples/Files", "Examples/Greeter", "Tests/BridgeClientTests"]
+    private static let sources = [
+        "Examples/Files", "Examples/Greeter", "Tests/BridgeClientTests", "Tests/FixturePlugin",
+    ]
 
     private static func files(in folder: String, _ suffix: String) -> [String] {
         let walk = FileManager.default.enumerator(atPath: Page.root.appending(path: folder).path) ?? .init()

@@ -20,6 +20,7 @@ import TaskKit
             Ring()
             Turn()
             TurnOnThread()
+            ReadFile()
             Copy()
             TurnTwice()
             ReadLater()

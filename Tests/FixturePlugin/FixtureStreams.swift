@@ -1,4 +1,5 @@
 // Tasks that read and write streams.
+import Glibc
 import TaskKit
 
 /// Options or a result with a stream to read.
@@ -38,6 +39,24 @@ struct TurnOnThread: BridgeTask {
         }
         return NewPhoto(
             photo: try await call.makeStream(on: threads) { out in try out.writeBlocking(bytes.reversed()) })
+    }
+}
+
+struct ReadFile: BridgeTask {
+    static let name = "fixture.file"
+    static let summary = "Answers with a file of any path, as a stream."
+    struct Options: Codable, Sendable {
+        var path: String
+        /// Whether the plugin opens the file itself.
+        var opens: Bool?
+    }
+
+    func run(_ options: Options, _ call: Call) async throws -> NewPhoto {
+        if options.opens == true {
+            return NewPhoto(
+                photo: try await call.makeStream(descriptor: open(options.path, O_RDONLY), type: "image/png"))
+        }
+        return NewPhoto(photo: try await call.makeStream(file: options.path, type: "image/png"))
     }
 }
 

@@ -85,7 +85,7 @@ extension PluginContext {
 }
 
 extension Sender {
-    fileprivate func makeStream(
+    func makeStream(
         _ type: String?, _ totalBytes: Int?
     ) async throws(BridgeError) -> ByteStream {
         let address = StreamCall.Address(stream: "", side: .write, parent: parent)
@@ -98,7 +98,7 @@ extension Sender {
     }
 
     /// Writes a stream in a task separate from the call.
-    fileprivate func write(_ stream: ByteStream, _ body: @escaping @Sendable () async throws -> Void) {
+    func write(_ stream: ByteStream, _ body: @escaping @Sendable () async throws -> Void) {
         Task(executorPreference: runtime.executor) {
             do {
                 try await body()

@@ -54,16 +54,18 @@ actor Folder {
         return names.sorted()
     }
 
-    /// Opens a file for reading.
-    func open(_ name: FileName) throws -> (file: OpenFile, byteCount: Int) {
+    /// Opens a file for reading. The caller closes the descriptor.
+    func open(_ name: FileName) throws -> CInt {
         // Opening a pipe would wait for its other end; a link may lead out of the folder.
         let opened = openat(descriptor, name.text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard opened >= 0 else { throw Failure.system(errno, "reading", name.text) }
-        let file = OpenFile(opened, name)
-        return (file, try file.byteCount())
+        var status = stat()
+        guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw Failure.notAFile(name.text)
+        }
+        return opened
     }
-
-    func read(_ file: OpenFile, atMost count: Int) throws -> [UInt8] { try file.read(atMost: count) }
 
     // MARK: Writing
 

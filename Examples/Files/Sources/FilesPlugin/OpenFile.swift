@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import TaskKit
 
-/// An open file. It is closed by `close`, or when its last reference is released. Its functions block: only the
-/// folder's thread calls them.
+/// A file that is being written. It is closed by `close`, or when its last reference is released. Its functions block:
+/// only the folder's thread calls them.
 final class OpenFile: Sendable {
     let name: FileName
     /// The descriptor; -1 if it is closed.
@@ -20,28 +20,6 @@ final class OpenFile: Sendable {
     func close() {
         let descriptor = opened.exchange(-1, ordering: .relaxed)
         if descriptor >= 0 { _ = Glibc.close(descriptor) }
-    }
-
-    /// Returns the size of the file.
-    ///
-    /// - Throws: `files.not_a_file`.
-    func byteCount() throws -> Int {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Failure.system(errno, "reading", name.text) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure.notAFile(name.text) }
-        return Int(status.st_size)
-    }
-
-    /// Returns the next bytes; empty at the end of the file.
-    func read(atMost count: Int) throws -> [UInt8] {
-        var failure: CInt = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            let result = Glibc.read(descriptor, buffer.baseAddress, count)
-            failure = result < 0 ? errno : 0
-            filled = max(0, result)
-        }
-        guard failure == 0 else { throw Failure.system(failure, "reading", name.text) }
-        return bytes
     }
 
     /// Writes all of these bytes.

@@ -19,16 +19,10 @@ struct Read: BridgeTask {
     struct Result: Codable, Sendable { var file: ByteStream }
 
     let folder: Folder
-    private static let chunkBytes = 256 << 10
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
-        let (file, byteCount) = try await folder.open(FileName(options.name))
-        return Result(
-            file: try await call.makeStream(totalBytes: byteCount) { out in
-                while case let bytes = try await folder.read(file, atMost: Self.chunkBytes), !bytes.isEmpty {
-                    try await out.write(bytes)
-                }
-            })
+        let file = try await folder.open(FileName(options.name))
+        return Result(file: try await call.makeStream(descriptor: file))
     }
 }
 
