@@ -100,6 +100,7 @@ final class Daemon {
             log.error("the daemon cannot start: \(error)")
             service.failed("\(error)")
             launchEnd.resumeAll(())
+            pluginWatch?.close()
             await loader.stopAll()
             await turnAwayWaiting()
             server.stopListening()

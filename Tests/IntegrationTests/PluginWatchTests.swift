@@ -38,6 +38,25 @@ struct PluginWatchTests {
         }
     }
 
+    @Test("a plugin file that appears while the daemon starts is loaded")
+    func early() throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        try PluginInPython(name: "second").write(to: other)
+        // This plugin starts after the directory was searched, and before the daemon is ready.
+        let moves = """
+            for file in os.listdir("\(other.path)"): os.rename("\(other.path)/" + file, "\(folder.path)/" + file)
+            """
+        try PluginInPython(start: moves).write(to: folder)
+        let home = try DaemonHome("plugin_watch = true", pluginDirectory: folder.path)
+        try withDaemon(in: home) { daemon in
+            let client = try daemon.connect()
+            _ = try client.result("bridge.plugins") { plugins in
+                plugins["plugins"]?.arrayValue?.map { $0["state"] } == ["running", "running"]
+            }
+            #expect(try client.result("second", ["a": 1]) == ["a": 1])
+        }
+    }
+
     @Test("a plugin process is reloaded when the program of its manifest changes")
     func watchedProgram() throws {
         let folder = try TemporaryFolder()

@@ -121,6 +121,7 @@ extension Daemon {
     }
 
     private func loadPlugins() async throws {
+        if configuration.watchesPlugins { pluginWatch = PluginWatch(self) }
         let plugins: PluginSet.Found
         do throws(ConfigurationErrors) {
             plugins = try await pluginSet.load()

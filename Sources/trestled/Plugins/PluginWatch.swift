@@ -20,8 +20,11 @@ final class PluginWatch {
     private var touched: Set<String> = []
     private var timer: LoopTimer?
     private var isDue = false
+    /// Whether changes are processed. Before the daemon is ready they are only recorded.
+    private var hasBegun = false
 
-    /// Begins to watch. Logs directories that cannot be watched.
+    /// Begins to watch: before the directories are searched, so that no file is missed that appears during the start.
+    /// Logs directories that cannot be watched.
     init(_ daemon: Daemon) {
         self.daemon = daemon
         for directory in daemon.configuration.pluginSearch.directories {
@@ -35,6 +38,12 @@ final class PluginWatch {
                 daemon.log.error("changes of the plugins in \(directory.path) will not be seen: \(error)")
             }
         }
+    }
+
+    /// Begins to process changes, those during the start first.
+    func begin() {
+        hasBegun = true
+        if !changed.isEmpty || !touched.isEmpty { schedule() }
     }
 
     /// Stops watching.
@@ -58,6 +67,10 @@ final class PluginWatch {
             // A file that is written all the time must not delay other changes.
             if isDue { return }
         }
+        if hasBegun { schedule() }
+    }
+
+    private func schedule() {
         if timer == nil { timer = LoopTimer { [weak self] in self?.carryOut() } }
         timer?.schedule(after: Self.quiet)
         isDue = true

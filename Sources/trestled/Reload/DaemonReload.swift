@@ -40,7 +40,7 @@ extension Daemon {
     func becomeReady() {
         isReady = true
         launchEnd.resumeAll(())
-        if configuration.watchesPlugins { pluginWatch = PluginWatch(self) }
+        pluginWatch?.begin()
         if isReloadDue { reloadOnSignal() }
     }
 
