@@ -43,14 +43,18 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) @LoopActor struct TerminalPresenterTests {
     @Test("Alerts are shown one after another, and each gets its own lines")
     func oneAfterAnother() async throws {
-        let bench = PresenterBench(lines: ["first text", "7", "cancel", ""])
+        let gate = AsyncStream<String>.makeStream()
+        let bench = PresenterBench(gate.stream)
         async let prompt = bench.presenter.show(["content": "a", "kind": "prompt"])
+        // The order in which tasks start is not defined.
+        await bench.shown("a")
         async let alert = bench.presenter.show(["content": "b"])
+        for line in ["first text", "7", "cancel", ""] { gate.continuation.yield(line) }
         let answers = [try await prompt, try await alert]
         let ok: JSON = ["button": "OK", "index": 0]
-        // The order of the two is not defined. The lines fit only if the prompt is first.
         #expect(answers == [["button": "Cancel", "index": 1, "text": "first text"], ok])
         #expect(bench.printed.contains("Answer with the number of a button."))
+        gate.continuation.finish()
         await bench.presenter.ended()
     }
 
