@@ -62,9 +62,9 @@ extension Sender {
                 var position = 0
                 while position < byteCount {
                     let start = position
-                    let bytes = await runtime.beside { file.read(at: start, end: byteCount) }
-                    try await out.write(bytes.get())
-                    position += try bytes.get().count
+                    let bytes = try await runtime.beside { file.read(at: start, end: byteCount) }.get()
+                    try await out.write(bytes)
+                    position += bytes.count
                 }
             }
         }
