@@ -75,7 +75,7 @@ static void call(void *context, const trestle_request *request) {
 
 static const char manifest[] =
     "{\"name\": \"counter\", \"version\": \"1.0.0\", \"tasks\": ["
-    "{\"name\": \"counter.add\", \"summary\": \"Adds to the counter and answers the total.\","
+    "{\"name\": \"counter.add\", \"summary\": \"Adds to the counter and returns the total.\","
     " \"options\": {\"type\": \"integer\"}, \"result\": {\"type\": \"integer\"}},"
     "{\"name\": \"counter.count\", \"summary\": \"Counts up to a number, each step as progress.\","
     " \"options\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 1000}, \"result\": {\"type\": \"integer\"}}]}";

@@ -76,7 +76,7 @@ package struct PluginLibrary {
         let expected = MemoryLayout<trestle_plugin>.offset(of: \.save_sessions) ?? MemoryLayout<trestle_plugin>.size
         guard table.pointee.size >= UInt32(expected) else {
             throw PluginLoadError(
-                description: "its table has \(table.pointee.size) bytes, the plugin interface asks for \(expected)")
+                description: "its table has \(table.pointee.size) bytes, the plugin interface requires \(expected)")
         }
         guard table.pointee.manifest.data != nil, table.pointee.attach != nil, table.pointee.call != nil else {
             throw PluginLoadError(description: "its table lacks the manifest, attach or call")

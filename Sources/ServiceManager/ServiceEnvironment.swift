@@ -120,7 +120,7 @@ private struct VariableReader {
             let descriptor = descriptorAt(index)
             // Sets close-on-exec before any child can start, because the manager passes the descriptors without it.
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
-                let what = "LISTEN_FDS is \(count); take over descriptor \(descriptor) and those behind it"
+                let what = "LISTEN_FDS is \(count); take over descriptor \(descriptor) and those after it"
                 problems.append(ServiceManagerError(errno, to: what))
                 break
             }

@@ -8,7 +8,7 @@ public enum Sodium {
     ///
     /// Fails only if the system has no source of random bytes; then no safe operation is possible.
     public static func prepare() {
-        precondition(isReady, "libsodium could not be made ready: the system gives no random bytes.")
+        precondition(isReady, "libsodium could not be initialized: the system provides no random bytes.")
     }
 
     private static let isReady = sodium_init() >= 0

@@ -76,7 +76,7 @@ extension PluginLoader {
         await saveSessions(runtime.sessionNumbers, by: plugin, in: &kept)
         for lost in kept.lost {
             log.error(
-                "what the plugin \(plugin.name) knows of a session does not go to its new version: \(lost.reason)",
+                "the state of the plugin \(plugin.name) for a session is not passed on: \(lost.reason)",
                 metadata: runtime.session(lost.session)?.logMetadata)
         }
         return kept.states.map(\.state)

@@ -19,7 +19,7 @@ public struct OriginPattern: Hashable, Sendable, CustomStringConvertible {
         isBelow = authority.host.starts(with: "*.".utf8)
         let host = try Host(ascii: isBelow ? authority.host.dropFirst(2) : authority.host)
         guard !isBelow || host.isName else {
-            throw AddressRefusal(.address, "*. cannot stand before an address; write the address itself")
+            throw AddressRefusal(.address, "*. cannot precede an address; write the address itself")
         }
         origin = WebOrigin(scheme: scheme, host: host, port: authority.port)
     }

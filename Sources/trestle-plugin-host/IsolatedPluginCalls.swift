@@ -45,7 +45,7 @@ final class IsolatedPluginCalls {
             })
         if Self.wantsDescriptor(request.pointee.task.string, options) {
             let reason =
-                "the result of this task has a descriptor beside it: use the functions stream_attach and stream_new"
+                "the result of this task has a descriptor: use the functions stream_attach and stream_new"
             end(id, .failure(BridgeError(.streamInvalid, reason)))
             return id
         }

@@ -116,7 +116,7 @@ final class Daemon {
         trimming.close()
         pluginWatch?.close()
         pluginWatch = nil
-        log.notice("\(signal) came: draining \(runtime.callsInFlight) calls; a second signal ends it immediately")
+        log.notice("\(signal) received: draining \(runtime.callsInFlight) calls; a second signal ends it immediately")
         await drain()
         log.notice("stopped")
         return 0

@@ -10,7 +10,7 @@ final class ShutdownSignals {
 
     func watch() throws(SystemError) {
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
-            watchers.append(try SignalWatcher(signal) { [weak self] in self?.came(signal, name) })
+            watchers.append(try SignalWatcher(signal) { [weak self] in self?.receive(signal, name) })
         }
     }
 
@@ -20,7 +20,7 @@ final class ShutdownSignals {
         return await withCheckedContinuation { waiter = $0 }
     }
 
-    private func came(_ signal: Int32, _ name: String) {
+    private func receive(_ signal: Int32, _ name: String) {
         // The shell's convention for a process that a signal ended.
         guard firstSignal == nil else { _exit(128 + signal) }
         firstSignal = name

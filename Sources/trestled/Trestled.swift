@@ -55,10 +55,10 @@ struct Trestled: ParsableCommand {
     @Option(help: "The configuration file; flags take precedence.")
     var config: String?
 
-    @Option(help: "The least severe messages to log: error, warning, notice, info or debug.")
+    @Option(help: "The lowest severity that is logged: error, warning, notice, info or debug.")
     var logLevel: String?
 
-    @Option(help: "The form of the log: text, json or journal; auto is journal under systemd, else text.")
+    @Option(help: "The format of the log: text, json or journal; auto is journal under systemd, else text.")
     var logFormat: String?
 
     @Flag(help: "Check the configuration and exit.")
@@ -68,8 +68,8 @@ struct Trestled: ParsableCommand {
         help: ArgumentHelp(
             "Print every setting, of the daemon and of the plugins that are installed, and exit.",
             discussion: """
-                As a sample file, as the tables of docs/configuration.md, as a JSON Schema, or with the values in \
-                force and where each comes from.
+                The form is a sample file, the tables of docs/configuration.md, a JSON Schema, or the effective values \
+                with the source of each.
                 """,
             valueName: PrintedConfiguration.allValueStrings.joined(separator: "|")))
     var printConfig: PrintedConfiguration?
@@ -138,7 +138,8 @@ struct Trestled: ParsableCommand {
     private func protectMemory() {
         ProcessMemory.keepOutOfCrashReports()
         if !ProcessMemory.keepPrivate() {
-            Logger(label: "trestled").warning("the system does not let the daemon keep its memory out of core files")
+            Logger(label: "trestled").warning(
+                "the system does not allow the daemon to exclude its memory from core files")
         }
     }
 

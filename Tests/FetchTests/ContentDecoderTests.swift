@@ -60,7 +60,7 @@ struct ContentDecoderTests {
     @Test("Two codings are decoded, three are refused, and a body with an unknown coding is not decoded")
     func chains() throws {
         #expect(try decoded(zstd(1 << 20), "identity, zstd") == 1 << 20)
-        #expect(throws: BridgeError.undecodable("the body has 3 codings; at most 2 are undone")) {
+        #expect(throws: BridgeError.undecodable("the body has 3 codings; the maximum is 2")) {
             try decoded([], "gzip, gzip, gzip")
         }
         for coding in ["lzma", "gzip, lzma", "lzma, gzip", "lzma, gzip, gzip, gzip"] {

@@ -147,7 +147,7 @@ struct DrainTests {
         try withDaemon { daemon throws in
             daemon.signal(SIGINT)
             #expect(try daemon.wait() == .exited(0))
-            #expect(daemon.log.contains("SIGINT came: draining 0 calls"))
+            #expect(daemon.log.contains("SIGINT received: draining 0 calls"))
             #expect(daemon.log.contains("stopped"))
         }
     }

@@ -159,7 +159,7 @@ struct SocketTests {
             chmod(directory, 0o777)
             #expect(
                 try refusal(home).contains(
-                    "listen at \(home.socketPath): another socket could be put in its place: everybody may write the "
+                    "listen at \(home.socketPath): another socket could replace it: everybody may write the "
                         + "directory \(directory) on the way to it; remove that permission: chmod o-w \(directory)"))
             chmod(directory, 0o755)
         }

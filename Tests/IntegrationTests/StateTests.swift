@@ -110,8 +110,8 @@ struct StateTests {
         let home = try home(0o755, ["precious": 0o644])
         #expect(
             try refusal(home).contains(
-                "keep state in \(home.statePath): others may look into it, and there are files in it that are not the "
-                    + "daemon's; give the daemon a directory of its own with --state-dir, or keep others out: "
+                "keep state in \(home.statePath): other users may read it, and it contains files that are not the "
+                    + "daemon's; give the daemon a directory of its own with --state-dir, or restrict access: "
                     + "chmod 0700"
             ))
         #expect(mode(of: home.statePath) == 0o755 && mode(of: home.statePath + "/precious") == 0o644)
@@ -172,7 +172,7 @@ struct StateTests {
         symlink(precious, "\(home.statePath)/\(name)")
         #expect(
             try refusal(home).contains(
-                "keep state in \(home.statePath)/\(name): it is a symbolic link; put the file itself in its place"))
+                "keep state in \(home.statePath)/\(name): it is a symbolic link; replace it with the file itself"))
         #expect(contents(of: precious) == "precious" && mode(of: precious) == 0o644)
     }
 

@@ -82,7 +82,7 @@ struct AccountErrorTests {
         }
         let user = try #require(UserName("ada"))
         for (fault, code, reason) in [
-            (.sync, "storage.failed", "the daemon's log says why"), (.full, "storage.full", "the disk is full"),
+            (.sync, "storage.failed", "see the daemon's log"), (.full, "storage.full", "the disk is full"),
         ] as [(FaultyDisk.Fault, ErrorCode, String)] {
             disk.set(fault, true)
             let error = try await #require(throws: BridgeError.self) {

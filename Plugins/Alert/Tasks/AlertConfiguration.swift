@@ -9,7 +9,8 @@ struct AlertConfiguration: Codable, Sendable {
     /// The description of the settings for operators.
     static let settings: [String: JSON] = [
         "presenters": [
-            "description": "The presenters of alerts, in the order of asking.", "default": ["client", "log"],
+            "description": "The presenters of alerts, in the order in which they are tried.",
+            "default": ["client", "log"],
             "minItems": 1, "uniqueItems": true,
         ]
     ]

@@ -11,7 +11,7 @@ extension Plugin {
 /// `closeWeb`: closes a session. A caller that closes its own session gets the answer first.
 struct CloseWeb: BridgeTask {
     static let name = "closeWeb"
-    static let summary = "Closes the caller's own session, or another one that the policy lets it close."
+    static let summary = "Closes the caller's session, or another one if the policy allows it."
     /// For other sessions the daemon checks the policy once more.
     static let settings = TaskSettings(isPublic: true)
 

@@ -26,28 +26,33 @@ struct CookiesConfiguration: Codable, Sendable, Equatable {
     static let settings: [String: JSON] = [
         "session_linger": [
             "description": """
-            Seconds that cookies without an end stay after the last container of their profile has gone.
+            The number of seconds for which session cookies are kept after the last container of their profile has \
+            ended.
             """,
             "default": 600, "minimum": 0, "maximum": .number(JSONNumber(CookieSettings.maximumLinger)),
         ],
         "secure_localhost": [
-            "description": "Whether Secure cookies are taken from and sent to this machine's own addresses over http.",
+            "description": """
+            Whether Secure cookies are accepted from and sent to this machine's own addresses over http.
+            """,
             "default": true,
         ],
         "public_suffix_file": [
             "description": """
-            The path of a list of public suffixes that is newer than the system's, as publicsuffix.org publishes it. \
-            Empty: the system's.
+            The path of a list of public suffixes in the format of publicsuffix.org, if it is to be newer than the \
+            system's. Empty: the system's list.
             """,
             "default": "",
         ],
         "uid_profiles": [
-            "description": "Profiles of one uid. One more is quota.exceeded.",
+            "description": "The maximum number of profiles of one uid. One more fails with quota.exceeded.",
             "default": .number(JSONNumber(CookieSettings().uidProfiles)), "minimum": 1,
             "maximum": .number(JSONNumber(CookieSettings.maximumProfiles)),
         ],
         "uid_bytes": [
-            "description": "Bytes of names, values and paths of one uid's cookies. More are quota.exceeded.",
+            "description": """
+            The maximum number of bytes of names, values and paths of one uid's cookies. More fail with quota.exceeded.
+            """,
             "default": .number(JSONNumber(CookieSettings().uidBytes)), "minimum": 1,
             "maximum": .number(JSONNumber(CookieSettings.maximumBytes)),
         ],

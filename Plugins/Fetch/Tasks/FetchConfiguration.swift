@@ -70,74 +70,82 @@ struct FetchConfiguration: Codable, Sendable {
     static let settings: [String: JSON] = [
         "private_networks": [
             "description": """
-            Networks that requests may go to although they are not public, such as 10.1.0.0/16. Without it no request \
-            goes to private addresses, or to those of this machine.
+            Networks that are not public to which requests are allowed, such as 10.1.0.0/16. By default no request is \
+            sent to private addresses or to this machine's own.
             """,
             "default": [],
         ],
         "ca_file": [
-            "description": "A file of certificates in PEM that are trusted in place of the system's. Empty: none.",
+            "description": """
+            A file of certificates in PEM that are trusted instead of the system's. Empty: the system's.
+            """,
             "default": "",
         ],
         "user_agent": [
-            "description": "The field User-Agent of requests that have none.",
+            "description": "The User-Agent header of requests that have none.",
             "default": .string(FetchSettings.standardUserAgent),
         ],
-        "user_agent_append": ["description": "A text that follows user_agent, after a space.", "default": ""],
+        "user_agent_append": ["description": "A text that is appended to user_agent, after a space.", "default": ""],
         "inline_bytes": [
-            "description": "The maximum number of bytes of a body in a result. Longer ones are streams.",
+            "description": "The maximum number of bytes of a body in a result. Longer bodies are streams.",
             "default": .number(JSONNumber(FetchSettings().inlineBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.inlineRange.upperBound)),
         ],
         "body_bytes": [
-            "description": "The maximum number of bytes of a response's body, if the caller does not give maxBytes.",
+            "description": "The maximum number of bytes of a response's body if the caller does not specify maxBytes.",
             "default": .number(JSONNumber(FetchSettings().bodyBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.bodyRange.upperBound)),
         ],
         "transfers": [
-            "description": "The maximum number of fetches of a user at once. Others wait.",
+            "description": "The maximum number of concurrent fetches of a user. Others wait.",
             "default": .number(JSONNumber(FetchSettings().transfers)), "minimum": 1,
             "maximum": .number(JSONNumber(FetchSettings.transferRange.upperBound)),
         ],
         "queue": [
-            "description": "The maximum number of waiting fetches of a user. One more is busy.",
+            "description": "The maximum number of waiting fetches of a user. One more fails with busy.",
             "default": .number(JSONNumber(FetchSettings().queue)), "minimum": 0,
             "maximum": .number(JSONNumber(FetchSettings.queueRange.upperBound)),
         ],
         "connect_ms": [
-            "description": "The time limit of a connection, if the caller does not give connectMs.",
+            "description": "The time limit for establishing a connection if the caller does not specify connectMs.",
             "default": 30_000, "minimum": 1, "maximum": .number(JSONNumber(FetchSettings.timeRange.upperBound)),
         ],
         "idle_ms": [
-            "description": "The time limit without a byte in either direction, if the caller does not give idleMs.",
+            "description": "The time limit without a byte in either direction if the caller does not specify idleMs.",
             "default": 60_000, "minimum": 1, "maximum": .number(JSONNumber(FetchSettings.timeRange.upperBound)),
         ],
         "downgrade": [
             "description": "Whether a redirect may lead from https to http.", "default": false,
         ],
         "cache_bytes": [
-            "description": "The maximum number of bytes of responses on the disk, of all users together. 0: none.",
+            "description": """
+            The maximum number of bytes of cached responses on disk, of all users together. 0: no cache.
+            """,
             "default": .number(JSONNumber(CacheSettings().bytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "cache_user_bytes": [
-            "description": "The maximum of these for each user. A body of more than an eighth is not stored.",
+            "description": """
+            The maximum number of bytes of cached responses of each user. A body of more than an eighth of it is not \
+            stored.
+            """,
             "default": .number(JSONNumber(CacheSettings().userBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "cache_origin_bytes": [
-            "description": "The maximum of these for each origin, of each user and site.",
+            "description": "The maximum number of bytes of cached responses of each origin, for each user and site.",
             "default": .number(JSONNumber(CacheSettings().originBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "cache_memory_bytes": [
-            "description": "The maximum number of bytes of short responses that are also in memory.",
+            "description": "The maximum number of bytes of short cached responses that are also kept in memory.",
             "default": .number(JSONNumber(CacheSettings().memoryBytes)), "minimum": 0,
             "maximum": .number(JSONNumber(CacheSettings.range.upperBound)),
         ],
         "package_keys": [
             "description": """
-            Public keys whose offline packages are installed and used, as trestle package key writes them.
+            The public keys of the offline packages that are installed and used, in the form that trestle package key \
+            writes.
             """,
             "default": [],
         ],
@@ -148,8 +156,8 @@ struct FetchConfiguration: Codable, Sendable {
         ],
         "download_dirs": [
             "description": """
-            Folders whose files http.fetch reads and writes for the user that the daemon runs as, where that is not \
-            root. Without it no files are used.
+            Directories whose files http.fetch reads and writes for the user as which the daemon runs, unless this is \
+            root. By default no files are read or written.
             """,
             "default": [],
         ],

@@ -25,8 +25,9 @@ struct ParameterSection: Codable, Sendable {
     /// The description of the setting for operators.
     static let setting: JSON = [
         "description": """
-        What is added to requests for some origins: tables with origins, query, headers, override and in_key. Values \
-        may have ${uid}, ${user}, ${client}, ${origin}, ${version} and ${install} in them.
+        The query parameters and headers that are added to requests to some origins: tables with origins, query, \
+        headers, override and in_key. Values may contain ${uid}, ${user}, ${client}, ${origin}, ${version} and \
+        ${install}.
         """,
         "default": [],
     ]

@@ -11,8 +11,9 @@ struct PinSection: Codable, Sendable {
     /// The description of the setting for operators.
     static let setting: JSON = [
         "description": """
-        The keys that certificates of a host may have: tables with host and sha256, which are hashes of the public keys \
-        in base 64, two at least. Others are refused, also of authorities that are trusted.
+        The keys that the certificates of a host may have: tables with host and sha256, an array of at least two \
+        hashes of public keys in base 64. Other keys are refused, even if a trusted authority has issued the \
+        certificate.
         """,
         "default": [],
     ]
@@ -31,7 +32,7 @@ struct PinSection: Codable, Sendable {
         }
         guard sha256.count >= Self.minimumKeys else {
             throw JSONMismatch(
-                path: "\(path).sha256", expected: "\(Self.minimumKeys) hashes at least", got: "\(sha256.count)")
+                path: "\(path).sha256", expected: "at least \(Self.minimumKeys) hashes", got: "\(sha256.count)")
         }
         for (index, text) in sha256.enumerated() {
             let bytes = Array(text.utf8).withUnsafeBytes { Base64Coding.decode($0) }
@@ -50,8 +51,8 @@ enum ProxySetting {
     /// The description of the setting for operators.
     static let setting: JSON = [
         "description": """
-        A proxy for all requests, such as http://proxy.example:3128 or socks5h://proxy.example:1080. It resolves the \
-        names: only addresses that stand in URLs are checked then. Empty: none.
+        A proxy for all requests, such as http://proxy.example:3128 or socks5h://proxy.example:1080. The proxy \
+        resolves names, so that only addresses in URLs are checked. Empty: no proxy.
         """,
         "default": "",
     ]

@@ -31,8 +31,8 @@ struct LoginConfiguration: Codable, Sendable {
     static let settings: [String: JSON] = [
         "password_cost": [
             "description": """
-            How much work it is to check a password: interactive takes 64 MiB of memory, moderate 256 MiB. Passwords \
-            that were hashed at another cost stay valid, and are hashed again at the next login.
+            The cost of the check of a password: interactive uses 64 MiB of memory, moderate 256 MiB. Passwords that \
+            were hashed at another cost stay valid, and are hashed again at the next login.
             """,
             "default": "interactive",
         ],
@@ -41,12 +41,16 @@ struct LoginConfiguration: Codable, Sendable {
             "default": 30, "minimum": 1, "maximum": .number(JSONNumber(LoginSettings.maximumTokenDays)),
         ],
         "session_attempts": [
-            "description": "Attempts to log in of one session in a minute; 0: any number. One more is busy.",
+            "description": """
+            The maximum number of logins that one session attempts in a minute. 0: unlimited. One more fails with busy.
+            """,
             "default": .number(JSONNumber(LoginAttempts.Rules().session)), "minimum": 0,
             "maximum": .number(JSONNumber(LoginSettings.maximumAttempts)),
         ],
         "uid_attempts": [
-            "description": "Attempts to log in of one uid's sessions in a minute; 0: any number. One more is busy.",
+            "description": """
+            The maximum number of logins that one uid attempts in a minute. 0: unlimited. One more fails with busy.
+            """,
             "default": .number(JSONNumber(LoginAttempts.Rules().uid)), "minimum": 0,
             "maximum": .number(JSONNumber(LoginSettings.maximumAttempts)),
         ],

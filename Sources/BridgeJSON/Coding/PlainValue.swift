@@ -41,7 +41,7 @@ extension Double: PlainValue {
     }
 
     static var expected: String { "a number" }
-    static var expectedNumber: String { "a number that a double can hold" }
+    static var expectedNumber: String { "a number in the range of a double" }
 }
 
 extension Float: PlainValue {
@@ -52,7 +52,7 @@ extension Float: PlainValue {
     }
 
     static var expected: String { "a number" }
-    static var expectedNumber: String { "a number that a float can hold" }
+    static var expectedNumber: String { "a number in the range of a float" }
 }
 
 extension PlainValue where Self: FixedWidthInteger {

@@ -79,7 +79,7 @@ struct CapacitorDialect: Dialect {
         let isShort = options.count <= maximum
         if method.elementsEqual("addListener".utf8) {
             guard let id = try id(of: message) else {
-                throw DialectMismatch(.callbackID, "an id, under which events come")
+                throw DialectMismatch(.callbackID, "an id, with which events are sent")
             }
             guard isShort, let event = reader.member("eventName", of: options), let text = reader.string(event) else {
                 throw DialectMismatch(.options, "an object with a string eventName, of at most \(maximum) bytes")

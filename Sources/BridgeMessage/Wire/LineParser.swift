@@ -149,7 +149,7 @@ struct GrammarError: Error {
         case Int(BRIDGE_JSON_ARRAY_NEXT): "a comma or ] was expected at byte \(offset)"
         case Int(BRIDGE_JSON_OBJECT_NEXT): "a comma or } was expected at byte \(offset)"
         case Int(BRIDGE_JSON_TRAILING): "something follows the value at byte \(offset)"
-        default: "there is no memory for it"
+        default: "there is not enough memory for it"
         }
     }
 }

@@ -39,7 +39,7 @@ uint32_t bridge_json_walk_depth(const bridge_json_walk *walk) { return walk->dee
 
 static bridge_json_member *member(bridge_json_walk *walk) { return &walk->parser.members[walk->count]; }
 
-// Begins a key or an element in the outermost container. Returns false if there is no memory for it.
+// Begins a key or an element in the outermost container. Returns false if there is not enough memory for it.
 static bool begin_member(bridge_json_walk *walk) {
     if (walk->count == walk->parser.capacity && !grow(&walk->parser)) return false;
     *member(walk) = (bridge_json_member){.type = 0};

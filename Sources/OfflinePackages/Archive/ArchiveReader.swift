@@ -178,7 +178,7 @@ final class ArchiveReader {
     private static func misplaced(_ path: String) -> PackageFault {
         PackageFault(
             .format,
-            "\(path) does not come where it must, with the header that it must have; trestle package make "
+            "\(path) is not at the required place in the archive, or has the wrong header; trestle package make "
                 + "writes such archives")
     }
 }

@@ -30,14 +30,14 @@ struct FileCheck {
 
     /// - Throws: `file` if there are more bytes than the manifest states.
     mutating func take(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) {
-        guard bytes.count <= rest else { throw fault("has more bytes than the manifest says") }
+        guard bytes.count <= rest else { throw fault("has more bytes than the manifest specifies") }
         rest -= Int64(bytes.count)
         hash.update(bytes)
     }
 
     /// - Throws: `file` if the file differs from the manifest.
     mutating func finish() throws(PackageFault) {
-        guard rest == 0 else { throw fault("has fewer bytes than the manifest says") }
+        guard rest == 0 else { throw fault("has fewer bytes than the manifest specifies") }
         guard hash.finish() == file.sha256 else { throw fault("does not have the sha256 of the manifest") }
     }
 

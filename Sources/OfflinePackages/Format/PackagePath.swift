@@ -62,7 +62,7 @@ struct PackagePathSet {
             try insert(folder: String(path[..<index]))
         }
         guard kinds.updateValue(.file, forKey: path.lowercased()) == nil else {
-            throw PackagePath.fault(path, "can be taken for another path")
+            throw PackagePath.fault(path, "is ambiguous beside another path")
         }
     }
 
@@ -71,7 +71,7 @@ struct PackagePathSet {
         switch kinds[key] {
         case nil: kinds[key] = .folder(folder)
         case .folder(let other)? where other.utf8.elementsEqual(folder.utf8): break
-        default: throw PackagePath.fault(folder, "can be taken for another path")
+        default: throw PackagePath.fault(folder, "is ambiguous beside another path")
         }
     }
 }

@@ -21,7 +21,7 @@ public struct PackageSignature: Sendable, Hashable {
         guard let key = json?["key"]?.stringValue.flatMap({ PackageKey($0) }),
             let signature = json?["signature"]?.stringValue.flatMap({ KeyText.bytes($0) })
         else {
-            throw PackageFault(.signature, "\(PackagePath.signature) holds no signature of ed25519")
+            throw PackageFault(.signature, "\(PackagePath.signature) contains no ed25519 signature")
         }
         (self.key, self.signature) = (key, signature)
         guard self.bytes == bytes else {

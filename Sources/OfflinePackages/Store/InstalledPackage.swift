@@ -42,7 +42,7 @@ public final class InstalledPackage: Sendable {
         let open = try FileTree.open(file.path, in: tree)
         let status = try open.status()
         guard status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == file.byteCount else {
-            throw PackageFault(.file, "\(open.path) does not have the length that the manifest says")
+            throw PackageFault(.file, "\(open.path) does not have the length that the manifest specifies")
         }
         return PackageFileReader(file: open, package: self)
     }

@@ -211,7 +211,7 @@ final class PluginProcessPool {
             replace(link, which: "still works \(supervisor.timeout) after its caller has disconnected")
         }
         for link in expired.stalled {
-            replace(link, which: "holds a stream that has stood still for \(supervisor.timeout), while calls wait")
+            replace(link, which: "holds a stream without progress for \(supervisor.timeout), while calls wait")
         }
         for link in expired.needless { if let member = member(of: link) { supervisor.retire(member) } }
     }

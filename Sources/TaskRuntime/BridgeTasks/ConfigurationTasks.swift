@@ -4,7 +4,7 @@ import BridgeJSON
 extension TaskRuntime {
     var configurationTasks: [BridgeTasks.Task] {
         [
-            BridgeTasks.Task("bridge.reload", "Reads the configuration again and puts it in force.") {
+            BridgeTasks.Task("bridge.reload", "Reads the configuration again and applies it.") {
                 [unowned self] call throws(BridgeError) in
                 try reload(call)
             }

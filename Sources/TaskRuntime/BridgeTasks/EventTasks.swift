@@ -5,13 +5,13 @@ extension TaskRuntime {
     var eventTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.subscribe", "Listens to events by name, or by the beginning of one.", text: Events.self,
+                "bridge.subscribe", "Subscribes to events by name or prefix.", text: Events.self,
                 optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try subscribe(call, options)
             },
             BridgeTasks.Task(
-                "bridge.unsubscribe", "Stops listening to events.", text: Events.self,
+                "bridge.unsubscribe", "Ends subscriptions to events.", text: Events.self,
                 optionBytes: TaskEntry.usualOptionBytes, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try unsubscribe(call, options)

@@ -11,7 +11,7 @@ extension TaskRuntime {
             ) {
                 [unowned self] call, options throws(BridgeError) in try hello(call, options)
             },
-            BridgeTasks.Task("bridge.ping", "Answers with the daemon's clocks.", isPublic: true) { [unowned self] _ in
+            BridgeTasks.Task("bridge.ping", "Returns the daemon's clocks.", isPublic: true) { [unowned self] _ in
                 ping()
             },
         ]

@@ -6,7 +6,7 @@ extension TaskRuntime {
     var providingTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                "bridge.register", "Provides tasks: others' calls of them come to this session.",
+                "bridge.register", "Provides tasks: calls of them by other sessions are sent to this session.",
                 text: Register.self, isPublic: true
             ) {
                 [unowned self] call, options throws(BridgeError) in try registerTasks(call, options)

@@ -5,7 +5,8 @@ extension TaskRuntime {
     var streamTasks: [BridgeTasks.Task] {
         [
             BridgeTasks.Task(
-                stream: .edge, "bridge.stream.new", "Makes a stream and holds one end of it.", StreamMaking.self
+                stream: .edge, "bridge.stream.new", "Creates a stream, one end of which belongs to the caller.",
+                StreamMaking.self
             ) {
                 [unowned self] call, options throws(BridgeError) in
                 try makeStream(call, BridgeTasks.Task.decode(StreamMaking.self, options))

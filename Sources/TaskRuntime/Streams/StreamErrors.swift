@@ -112,7 +112,7 @@ extension StreamBreak {
         case .miscounted(let bytes):
             BridgeError(
                 .streamInvalid,
-                "the \(side?.rawValue ?? "writer") counted \(bytes) bytes, which is not how many were written")
+                "the \(side?.rawValue ?? "writer") counted \(bytes) bytes, but another number was written")
         }
     }
 

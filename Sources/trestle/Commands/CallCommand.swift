@@ -8,11 +8,11 @@ struct CallCommand: BridgeCommand {
         commandName: "call",
         abstract: "Calls a task and shows its result.",
         discussion: """
-            Options are one JSON value, or key=value pairs: a value that is JSON is taken as that, anything else as a \
-            string; a.b=1 sets a member of a member. SIGINT cancels the call; --timeout is its deadline.
+            Options are one JSON value, or key=value pairs. A value that is valid JSON is used as JSON, any other \
+            value as a string; a.b=1 sets a member of a member. SIGINT cancels the call; --timeout is its deadline.
 
-            Where the task's schema says that an option is a stream, key=@file sends a file, key=@- standard input. A \
-            result that is a stream, or has one, is written to standard output.
+            If the task's schema declares an option as a stream, key=@file sends a file, and key=@- sends standard \
+            input. A result that is a stream, or contains one, is written to standard output.
 
             EXAMPLES
               trestle call Echo '{"a": [1, 2]}'

@@ -24,8 +24,8 @@ struct CheckConfigurationCommand: ParsableCommand {
         commandName: "check",
         abstract: "Checks a configuration file, with its plugins' sections and the rules.",
         discussion: """
-            Runs `trestled --check-config`: no running daemon is asked. Each mistake is shown with its position; the \
-            exit status is 78 then.
+            Runs `trestled --check-config`, and does not use a running daemon. Each mistake is shown with its \
+            position; the exit status is then 78.
 
             EXAMPLES
               trestle config check
@@ -41,10 +41,10 @@ struct CheckConfigurationCommand: ParsableCommand {
 struct ShowConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows every setting of a configuration file and of the defaults, with where it comes from.",
+        abstract: "Shows every setting, with its value and the source of the value.",
         discussion: """
-            Runs `trestled --print-config effective`: no running daemon is asked, and its flags are not known. Values \
-            whose names say that they are secret are not shown.
+            Runs `trestled --print-config effective`, and does not use a running daemon, whose flags it does not know. \
+            Values whose names indicate a secret are not shown.
 
             EXAMPLES
               trestle config show

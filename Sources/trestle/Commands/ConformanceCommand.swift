@@ -8,9 +8,10 @@ struct ConformanceCommand: BridgeCommand {
         commandName: "conformance",
         abstract: "Checks whether a daemon follows the protocol, rule by rule.",
         discussion: """
-            Each file of the folder says what is sent and what must come back. A file that needs a task which the \
-            daemon does not provide is skipped. The checks register tasks, publish events and store records whose \
-            names begin with conformance; they want a daemon that lets them, such as one of your own.
+            Each file of the folder contains messages to send and the messages that must be received. A file that \
+            needs a task which the daemon does not provide is skipped. The checks register tasks, publish events and \
+            store records whose names begin with conformance. They need a daemon that allows this, such as one of your \
+            own.
 
             EXAMPLES
               trestle conformance
@@ -30,12 +31,12 @@ struct ConformanceCommand: BridgeCommand {
     var vectors: String?
 
     @Option(
-        help: ArgumentHelp("How long each step of a check waits for the daemon; default: 10 s.", valueName: "duration"))
+        help: ArgumentHelp("The time limit of each step of a check; default: 10 s.", valueName: "duration"))
     var stepTimeout: TimeLimit?
 
     func run() async throws {
         guard let folder = vectors ?? VectorFolder.standard else {
-            throw ValidationError("the files that come with trestle are not there: name a folder with --vectors")
+            throw ValidationError("the files that come with trestle are missing: specify a folder with --vectors")
         }
         let vectors: [Vector]
         do { vectors = try VectorFolder.vectors(at: folder) } catch { throw ValidationError("\(error)") }

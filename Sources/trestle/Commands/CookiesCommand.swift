@@ -8,8 +8,8 @@ struct CookiesCommand: AsyncParsableCommand {
         commandName: "cookies",
         abstract: "Lists, imports, exports and removes the cookies of the user.",
         discussion: """
-            The cookies that the plugin Cookies keeps for pages, programs and requests. --profile names a set of them \
-            other than default. An export takes the permission cookies.secrets.
+            Manages the cookies that the plugin Cookies stores for pages, programs and requests. --profile selects a \
+            set of cookies other than default. An export requires the permission cookies.secrets.
 
             EXAMPLES
               trestle cookies list --domain example.org
@@ -55,8 +55,8 @@ struct CookiesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sets the cookies of a file.",
             discussion: """
-                The result shows how many were set, and the lines that are no cookies that a server could set. \
-                Cookies of the same name, domain and path are replaced.
+                The result contains the number of cookies that were set, and the lines that are not valid cookies. \
+                Cookies with the same name, domain and path are replaced.
 
                 EXAMPLES
                   trestle cookies import cookies.txt
@@ -67,7 +67,7 @@ struct CookiesCommand: AsyncParsableCommand {
         @ParentCommand var root: Trestle
         @OptionGroup var profile: CookieProfile
         @Argument(help: "The file. Without it, or with -: standard input.", completion: .file()) var file = "-"
-        @Option(help: "The form of the file.") var fileFormat = CookieFileFormat.netscape
+        @Option(help: "The format of the file.") var fileFormat = CookieFileFormat.netscape
 
         func run() async throws {
             var options = profile.options
@@ -92,9 +92,9 @@ struct CookiesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes cookies and their values to a file.",
             discussion: """
-                Takes the permission cookies.secrets, which root and the daemon's user have. The file appears complete \
-                or not at all, and only its owner can read it. The form netscape is that of curl and wget; it has \
-                neither partitioned cookies nor those with a tab: comments name them.
+                Requires the permission cookies.secrets, which root and the daemon's user have. The file appears only \
+                when it is complete, and only its owner can read it. The format netscape is the format of curl and \
+                wget. It cannot contain partitioned cookies and cookies with a tab; comments in the file name them.
 
                 EXAMPLES
                   trestle cookies export cookies.txt
@@ -109,7 +109,7 @@ struct CookiesCommand: AsyncParsableCommand {
         var domain: String?
         @Argument(help: "The file to write. Without it, or with -: standard output.", completion: .file()) var file =
             "-"
-        @Option(help: "The form of the file.") var fileFormat = CookieFileFormat.netscape
+        @Option(help: "The format of the file.") var fileFormat = CookieFileFormat.netscape
         @Flag(help: "With netscape: write SameSite in an eighth column, which curl does not read.")
         var sameSite = false
         @Flag(help: "Replace a file that exists.") var force = false
@@ -140,7 +140,7 @@ struct CookiesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Removes cookies.",
             discussion: """
-                On a terminal it says how many, and asks.
+                On a terminal, the command shows the number of cookies and asks for confirmation.
 
                 EXAMPLES
                   trestle cookies clear --domain example.org
@@ -158,7 +158,7 @@ struct CookiesCommand: AsyncParsableCommand {
                 throw ValidationError("--all excludes --url and --domain")
             }
             guard all || choice.url != nil || choice.domain != nil || choice.name != nil else {
-                throw ValidationError("say which cookies: with --domain, --url or --name, or --all")
+                throw ValidationError("specify the cookies with --domain, --url or --name, or use --all")
             }
         }
 

@@ -8,8 +8,8 @@ struct DescribeCommand: BridgeCommand {
         commandName: "describe",
         abstract: "Describes a task: what it does, its options and its result.",
         discussion: """
-            On a terminal a page to read; piped, one line of JSON in which options, result and progress are JSON \
-            Schemas.
+            On a terminal, the output is a page of text. In a pipe, it is one line of JSON, in which options, result \
+            and progress are JSON Schemas.
 
             EXAMPLES
               trestle describe Alert

@@ -9,9 +9,9 @@ struct ExplainCommand: BridgeCommand {
         commandName: "explain",
         abstract: "Shows whether a caller is allowed to do something, and which rule decides.",
         discussion: """
-            Without --as, --session or --plugin the caller is the user who asks. All groups count that this machine \
-            knows of a user.
-            Ends with 0 if it is allowed, with 1 if it is denied. docs/policy.md says how rules are written.
+            Without --as, --session or --plugin, the caller is the user who runs the command, with all groups that \
+            this machine knows.
+            The exit status is 0 if it is allowed, and 1 if it is denied. docs/policy.md describes the rules.
 
             EXAMPLES
               trestle explain Alert
@@ -26,12 +26,12 @@ struct ExplainCommand: BridgeCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The task that is called; before NAME, what is done: register, serve, publish, subscribe, store, …",
+            "The task that is called; or, before NAME, a verb: register, serve, publish, subscribe, store, …",
             valueName: "task | verb"))
     var subject: String
 
     @Argument(
-        help: ArgumentHelp("What the verb is about: a task, an event, an origin, a namespace.", valueName: "name"))
+        help: ArgumentHelp("The object of the verb: a task, an event, an origin, a namespace.", valueName: "name"))
     var name: String?
 
     @Option(help: ArgumentHelp("A user, by name or number.", valueName: "user"))

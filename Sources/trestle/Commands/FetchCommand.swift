@@ -8,10 +8,10 @@ struct FetchCommand: BridgeCommand {
         commandName: "fetch",
         abstract: "Sends an HTTP request and writes the body of the response.",
         discussion: """
-            The daemon sends the request, by the rules of its plugin Fetch. The body goes to standard output. Status \
-            and headers go to standard error, on a terminal or with --include; with --json they are the result of \
-            http.fetch in one line. The exit status is 0 for any status of \
-            the response, unless --fail is given.
+            The daemon's plugin Fetch sends the request, and applies its rules. The body is written to standard \
+            output. On a terminal, or with --include, status and headers are written to standard error; with --json, \
+            the result of http.fetch is written there as one line. The exit status is 0 for any HTTP status, unless \
+            --fail is given.
 
             EXAMPLES
               trestle fetch https://example.org/

@@ -8,11 +8,11 @@ struct GenerateCommand: BridgeCommand {
         commandName: "generate",
         abstract: "Writes typed functions for the running daemon's tasks, or Capacitor's plugins.",
         discussion: """
-            One file: for each task the types of its options, its result and its progress, as its JSON Schemas say, \
-            and a function that calls it by way of the client library (trestle-bridge, trestle_bridge). The same \
-            tasks make the same file, so that it can be committed. A task of which no schema is known takes and gives \
-            any JSON. For pages of Capacitor the file adds to PluginHeaders, which registerPlugin looks for: load it \
-            before the page's own code.
+            Writes one file. For each task it contains the types of options, result and progress, derived from the \
+            task's JSON Schemas, and a function that calls the task with the client library (trestle-bridge, \
+            trestle_bridge). The output depends only on the tasks, so that it can be committed. The function of a task \
+            without schemas accepts and returns any JSON. For Capacitor, the file adds to PluginHeaders, which \
+            registerPlugin reads: load it before the page's own code.
 
             EXAMPLES
               trestle generate --language typescript --output tasks.ts

@@ -8,8 +8,8 @@ struct MetricsCommand: BridgeCommand {
         commandName: "metrics",
         abstract: "Writes the daemon's metrics as OpenMetrics text, for Prometheus and other collectors.",
         discussion: """
-            For the textfile collector of node_exporter, write beside the file and move it in place, so that no half \
-            of it is ever read; docs/monitoring.md has a timer that does so.
+            For the textfile collector of node_exporter, write a temporary file and rename it, so that the collector \
+            never reads an incomplete file; docs/monitoring.md contains a timer for this.
 
             EXAMPLES
               trestle metrics

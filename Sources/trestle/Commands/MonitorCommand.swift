@@ -8,12 +8,12 @@ struct MonitorCommand: BridgeCommand {
         commandName: "monitor",
         abstract: "Shows the traffic of the bridge live, until it is interrupted.",
         discussion: """
-            Calls and their callbacks, progress, events, calls that go on to clients, and what interceptors decide. \
-            Secrets are shown as <private>: options and results of private tasks, and members named password, token, \
-            secret or similar. Long payloads are cut. A reader that is too slow loses lines, and an event says how \
-            many. Only root and the daemon's own user may watch. Its own traffic is not shown. In a pipe, or with \
-            --json, it writes one line of JSON for each: the lines for people are cut to the terminal's width, and \
-            only JSON has all members.
+            Shows calls and their callbacks, progress, events, calls that are sent to clients, and the decisions of \
+            interceptors. Secrets are shown as <private>: options and results of private tasks, and members named \
+            password, token, secret or similar. Long payloads are cut. A reader that is too slow loses lines, and an \
+            event contains their number. Only root and the daemon's own user may monitor. The command's own traffic is \
+            not shown. In a pipe, or with --json, it writes one line of JSON for each message. Text is cut to the \
+            terminal's width, and only JSON contains all members.
 
             EXAMPLES
               trestle monitor

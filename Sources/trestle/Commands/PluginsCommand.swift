@@ -6,7 +6,7 @@ struct PluginsCommand: BridgeCommand {
         commandName: "plugins",
         abstract: "Lists the daemon's plugins: state, process and tasks; the same as plugin list.",
         discussion: """
-            Of a plugin that could not be used, the reason.
+            For a plugin that could not be loaded, the reason is shown.
 
             EXAMPLES
               trestle plugins

@@ -11,15 +11,16 @@ struct PresentCommand: BridgeCommand {
         discussion: """
             Registers the task ui.alert, through which the daemon shows the alerts of this user's programs.
 
-            In a terminal, a button is chosen by its number or its label, the first one by an empty line. Ends with \
-            the end of input.
+            In a terminal, a button is selected by its number or its label, and the first button by an empty line. The \
+            command ends at the end of its input.
 
             With --desktop, alerts are notifications of the session that DBUS_SESSION_BUS_ADDRESS names, and their \
-            buttons are actions; prompts are shown where the notification service lets an answer be written. What it \
-            cannot show goes to the daemon's next presenter. Ends, with an error, when the session bus is gone: the \
-            systemd user unit trestle-present.service starts it again.
+            buttons are actions. Prompts are shown if the notification service accepts typed replies. An alert that \
+            cannot be shown goes to the daemon's next presenter. The command ends with an error when the session bus \
+            ends: the systemd user unit trestle-present.service starts it again.
 
-            When the daemon is gone, it connects again. Standard error reports both.
+            When the connection to the daemon is lost, the command connects again. Standard error reports the lost and \
+            the new connection.
 
             EXAMPLES
               trestle present

@@ -8,10 +8,10 @@ struct RecordCommand: BridgeCommand {
         commandName: "record",
         abstract: "Records the traffic of the bridge in a file, until it is interrupted.",
         discussion: """
-            Lines of JSON, as trestle monitor shows them, with the time since the beginning; secrets are masked as \
-            there, streams are left out, and payloads of more than 256 KiB cut. trestle replay sends the calls again. \
-            The file is its owner's alone and is there once the recording ends: by SIGINT, by SIGTERM, after --for, or \
-            with the daemon. Only root and the daemon's own user may record.
+            Writes the lines of JSON that trestle monitor shows, each with the time since the beginning. Secrets are \
+            masked in the same way, streams are omitted, and payloads of more than 256 KiB are cut. trestle replay \
+            sends the calls again. Only the file's owner can read it. The file appears when the recording ends: at \
+            SIGINT, at SIGTERM, after --for, or when the daemon ends. Only root and the daemon's own user may record.
 
             EXAMPLES
               trestle record bug.jsonl
@@ -32,7 +32,7 @@ struct RecordCommand: BridgeCommand {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "How long: seconds, or with ms, s, m or h behind the number. Without it: until it is interrupted.",
+            "The duration: seconds, or a number with the unit ms, s, m or h. Without it: until it is interrupted.",
             valueName: "duration"))
     var duration: TimeLimit?
 

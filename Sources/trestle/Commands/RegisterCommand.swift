@@ -7,13 +7,14 @@ struct RegisterCommand: BridgeCommand {
         commandName: "register",
         abstract: "Provides a task that a command answers, until it is interrupted.",
         discussion: """
-            Each call runs the command once: the options as JSON on its standard input, the result as JSON from its \
-            standard output (nothing: null). An exit status other than 0 fails the call with the last line of standard \
-            error. A cancelled call ends the command by SIGTERM. TRESTLE_TASK, TRESTLE_SESSION, TRESTLE_UID, \
-            TRESTLE_ORIGIN and TRESTLE_USER name the caller.
+            Each call runs the command once. The options are JSON on its standard input, and the result is JSON on its \
+            standard output (no output: null). If the exit status is not 0, the call fails with the last line of \
+            standard error. A cancelled call ends the command by SIGTERM. TRESTLE_TASK, TRESTLE_SESSION, TRESTLE_UID, \
+            TRESTLE_ORIGIN and TRESTLE_USER identify the caller.
 
-            When the connection is lost, as by a restart of the daemon, the commands that run are ended as if \
-            cancelled; it connects again and provides the task again. Standard error reports both.
+            When the connection is lost, for example at a restart of the daemon, running commands are ended as if they \
+            were cancelled. The command connects again and provides the task again. Standard error reports the lost \
+            and the new connection.
 
             EXAMPLES
               trestle register shout -- jq '.text |= ascii_upcase'
@@ -31,7 +32,7 @@ struct RegisterCommand: BridgeCommand {
     @Flag(help: "Accept only calls for this session.")
     var ownSession = false
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, behind --."))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --."))
     var command: [String]
 
     func run() async throws {

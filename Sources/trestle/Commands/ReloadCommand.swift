@@ -8,8 +8,8 @@ struct ReloadCommand: BridgeCommand {
         commandName: "reload",
         abstract: "Makes the daemon read its configuration again, without a restart.",
         discussion: """
-            Shows which changed settings hold from now on, and which after a restart. Where anything is wrong, every \
-            problem is shown with its position, and nothing changes. SIGHUP does the same.
+            Shows which changed settings take effect immediately, and which after a restart. If there is any error, \
+            every error is shown with its position, and nothing changes. SIGHUP does the same.
 
             EXAMPLES
               trestle config reload
@@ -64,7 +64,7 @@ struct ReloadAlias: BridgeCommand {
 enum ReloadText {
     /// Returns a line for the file and one for each kind of change.
     static func report(_ result: JSON) -> String {
-        let file = result["file"]?.stringValue ?? "no file, the defaults hold"
+        let file = result["file"]?.stringValue ?? "no file, the defaults apply"
         let applied = names(result["applied"])
         let restart = names(result["restart"])
         var lines = ["read: \(file)"]

@@ -8,14 +8,14 @@ struct ReplayCommand: BridgeCommand {
         commandName: "replay",
         abstract: "Sends the calls of a recording again, and shows those that end differently.",
         discussion: """
-            One connection for each recorded session. A call is sent once those have ended that had ended before it in \
-            the recording. Calls whose options hold secrets or were cut are not sent, nor those with streams or that \
-            were cancelled. Results are compared member by member, but for numbers in members whose names end in At, \
-            Ms, Us or Ns, which are clocks; of errors the code and the data; of the daemon's own tasks only whether \
-            there is a result, or which error. In a pipe, or with --json: a line of JSON for each difference and each \
-            call that is not sent, and one for the whole.
+            Opens one connection for each recorded session. A call is sent when all calls have ended that had ended \
+            before it in the recording. Calls whose options contain secrets or were cut, calls with streams, and \
+            cancelled calls are not sent. Results are compared member by member, except numbers in members whose names \
+            end in At, Ms, Us or Ns, which are times. Of errors, the code and the data are compared. Of the daemon's \
+            own tasks, only success or the error is compared. In a pipe, or with --json, the command writes one line \
+            of JSON for each difference, one for each call that is not sent, and one with the totals.
 
-            It does what the calls do: use a daemon of which the state may change.
+            The calls have their usual effects: use a daemon whose state may change.
 
             EXAMPLES
               trestle --socket /tmp/test/bridge.sock replay bug.jsonl

@@ -8,8 +8,8 @@ struct StatusCommand: BridgeCommand {
         commandName: "status",
         abstract: "Shows the daemon's state: plugins, calls by task, queues, launch workers.",
         discussion: """
-            The summary comes first, and alone with --short. What each metric means: docs/monitoring.md. In a pipe, \
-            or with --json: one line of JSON.
+            The summary comes first; with --short, it is the only output. docs/monitoring.md describes each metric. In \
+            a pipe, or with --json, the output is one line of JSON.
 
             EXAMPLES
               trestle status

@@ -9,8 +9,8 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store",
         abstract: "Backs up, restores, exports and imports the records of the persistence plugin.",
         discussion: """
-            Works over the socket of a running daemon, and takes the permission store.copy, which root and the \
-            daemon's user have. A backup is the whole store, as a database; an export is records, as lines of JSON.
+            Uses the socket of a running daemon, and requires the permission store.copy, which root and the daemon's \
+            user have. A backup is the whole store, as a database. An export contains records, as lines of JSON.
 
             EXAMPLES
               trestle store backup /backup/records.sqlite
@@ -25,8 +25,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes a copy of the whole store to a file.",
             discussion: """
-                The copy is a snapshot and is checked; calls continue meanwhile. The file appears complete or not \
-                at all, and only its owner can read it.
+                The copy is a snapshot and is checked; calls continue meanwhile. The file appears only when it is \
+                complete, and only its owner can read it.
 
                 EXAMPLES
                   trestle store backup /backup/records.sqlite
@@ -52,8 +52,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Replaces the store by a backup.",
             discussion: """
-                Everything that is stored at present is replaced. The backup is checked before anything changes; the \
-                database that was there is kept beside the new one, and the result says where.
+                All stored records are replaced. The backup is checked before anything changes. The previous database \
+                is kept beside the new one, and the result contains its path.
 
                 EXAMPLES
                   trestle store restore /backup/records.sqlite
@@ -78,7 +78,7 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes the records of one moment as lines of JSON.",
             discussion: """
-                The first line says what the file is, the last how many records it has; each line between is \
+                The first line identifies the file, and the last contains the number of records. Each line between is \
                 {"namespace", "table", "key", "version", "record"}, in a stable order.
 
                 EXAMPLES
@@ -103,8 +103,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stores the records of an export.",
             discussion: """
-                The whole file is checked first: an error names its line, and nothing is stored. The \
-                records get new versions. What was interrupted can be repeated with --if-exists skip.
+                The whole file is checked first: an error names its line, and nothing is stored. The records get new \
+                versions. An interrupted import can be repeated with --if-exists skip.
 
                 EXAMPLES
                   trestle store import --dry-run all.jsonl

@@ -8,9 +8,10 @@ struct SubscribeCommand: BridgeCommand {
         commandName: "subscribe",
         abstract: "Shows events as they arrive, until it is interrupted.",
         discussion: """
-            When the connection is lost, as by a restart of the daemon, it connects again and goes on. What is \
-            published meanwhile is missed: bridge.events_dropped, with a count of null, stands in its place, and \
-            --count passes it over. Standard error reports both.
+            When the connection is lost, for example at a restart of the daemon, the command connects again and \
+            continues. Events that are published meanwhile are missed: the event bridge.events_dropped, with the count \
+            null, is shown instead, and --count does not count it. Standard error reports the lost and the new \
+            connection.
 
             EXAMPLES
               trestle subscribe '*'

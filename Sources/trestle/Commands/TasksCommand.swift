@@ -17,7 +17,7 @@ struct TasksCommand: BridgeCommand {
     @OptionGroup var common: CommonOptions
     @ParentCommand var root: Trestle
 
-    @Flag(help: "Show everything about them, with their JSON Schemas, as one JSON document.")
+    @Flag(help: "Show the whole descriptions, with JSON Schemas, as one JSON document.")
     var schemas = false
 
     func run() async throws {

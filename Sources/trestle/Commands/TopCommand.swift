@@ -9,8 +9,8 @@ struct TopCommand: BridgeCommand {
         commandName: "top",
         abstract: "Shows the daemon's activity, live: calls by task, traffic by session.",
         discussion: """
-            Rates are per second, over the interval; p50 and p99 are over all calls since the daemon began. q ends it. \
-            In a pipe, or with --json, it writes one line of JSON for each interval.
+            Rates are per second, over the interval; p50 and p99 are over all calls since the daemon's start. The key \
+            q ends the command. In a pipe, or with --json, it writes one line of JSON for each interval.
 
             EXAMPLES
               trestle top
@@ -23,7 +23,7 @@ struct TopCommand: BridgeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The time between two readings: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
+            "The interval: seconds, or a number with the unit ms, s, m or h.", valueName: "duration"))
     var interval: TimeLimit?
 
     private var period: Duration { interval?.duration ?? .seconds(1) }

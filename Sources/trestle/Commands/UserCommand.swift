@@ -8,8 +8,9 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Manages the accounts of the login plugin.",
         discussion: """
-            For root and the daemon's own user. Passwords are asked for on the terminal; where standard input is no \
-            terminal, its first line is the password. They are never taken from the command line.
+            Only root and the daemon's own user may use these commands. They ask for passwords on the terminal. If \
+            standard input is not a terminal, its first line is the password. Passwords are never taken from the \
+            command line.
 
             EXAMPLES
               trestle user add ann

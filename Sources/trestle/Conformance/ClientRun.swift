@@ -86,7 +86,7 @@ struct ClientRun {
     }
 
     private mutating func event(_ expected: JSON) async throws -> String? {
-        guard let event = try await events?.next() else { return "no event can come: nothing is subscribed to" }
+        guard let event = try await events?.next() else { return "no event can be received: there is no subscription" }
         return pattern.misfit(["event": .string(event.name), "data": event.data], expected)
     }
 

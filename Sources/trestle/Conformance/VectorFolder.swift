@@ -23,7 +23,9 @@ enum VectorFolder {
     /// - Throws: ``VectorError`` if there is none or if one is invalid.
     static func vectors(at path: String) throws(VectorError) -> [Vector] {
         let files = path.hasSuffix(".json") ? [path] : try names(in: path).map { "\(path)/\($0)" }
-        guard !files.isEmpty else { throw VectorError(description: "\(path) holds no file that ends in .json") }
+        guard !files.isEmpty else {
+            throw VectorError(description: "\(path) contains no file whose name ends in .json")
+        }
         var vectors: [Vector] = []
         for file in files {
             let bytes: [UInt8]

@@ -64,7 +64,7 @@ struct WireRun {
         guard let line = try connection.line() else {
             return "the daemon closed the connection instead of \(expected.text)"
         }
-        guard let message = try? JSON(parsing: line) else { return "what came is not valid JSON: \(line)" }
+        guard let message = try? JSON(parsing: line) else { return "the received line is not valid JSON: \(line)" }
         return pattern.misfit(message, expected).map { "\($0); the whole line: \(line)" }
     }
 

@@ -18,7 +18,7 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long the command may take: seconds, or with ms, s, m or h behind the number.", valueName: "duration"))
+            "The time limit of the command: seconds, or a number with the unit ms, s, m or h.", valueName: "duration"))
     var timeout: TimeLimit?
 
     @Flag(help: "Show results and errors only: no progress, no notes, nothing about the connection.")

@@ -10,7 +10,7 @@ enum MissingPlugin {
     static func error(_ plugin: String, that work: String, _ error: BridgeError) -> BridgeError {
         BridgeError(
             error.code,
-            "the daemon has no plugin \(plugin), which \(work): `trestle plugin list` shows those that it has, and "
-                + "plugins.disabled of its configuration those that it leaves out", data: error.data)
+            "the daemon has no plugin \(plugin), which \(work): `trestle plugin list` lists its plugins, and "
+                + "plugins.disabled in its configuration lists those that are not started", data: error.data)
     }
 }

@@ -36,7 +36,7 @@ struct TimeLimit: ExpressibleByArgument, Sendable {
             // The result of the cancelled body is ignored, because its time had passed.
             while await group.nextResult() != nil {}
             let time = HumanDuration.text(limit.duration)
-            throw BridgeError(.callTimeout, "the command did not end within \(time), which --timeout gives it")
+            throw BridgeError(.callTimeout, "the command did not end within \(time), the time limit of --timeout")
         }
     }
 

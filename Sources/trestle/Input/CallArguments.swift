@@ -41,7 +41,8 @@ enum CallArguments {
             throw ValidationError("a key in '\(argument)' is empty: dots go between names, as in where.name=Ann")
         }
         guard case .object(var members) = object else {
-            throw ValidationError("'\(argument)' goes into a value that another argument has set to \(object.text)")
+            throw ValidationError(
+                "'\(argument)' sets a member of a value that another argument has set to \(object.text)")
         }
         let rest = path.dropFirst()
         members[key] = try set(rest.isEmpty ? .null : members[key] ?? .object([:]), rest, to: value, argument)

@@ -41,7 +41,7 @@ final class TerminalSecret: UnixStreamDelegate {
 
     static func ask(_ prompt: String) async throws -> String {
         let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw PasswordError("there is no terminal to ask for the password on") }
+        guard descriptor >= 0 else { throw PasswordError("there is no terminal on which to ask for the password") }
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else {
             close(descriptor)

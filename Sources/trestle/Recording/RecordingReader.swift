@@ -29,7 +29,7 @@ struct RecordingReader {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
         guard let first = lines.first else {
-            throw reader.fault("a recording begins with a line that says what it is; this file is empty")
+            throw reader.fault("a recording begins with a header line; this file is empty")
         }
         try reader.header(try reader.object(first))
         for line in lines.dropFirst() {

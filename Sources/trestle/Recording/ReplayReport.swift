@@ -94,7 +94,7 @@ struct ReplayReport {
         let reasons = ReplayPlan.Reason.allCases.compactMap { reason in skipped[reason].map { (reason, $0) } }
         for (reason, count) in reasons { text += "\(count) not sent: \(Self.sentence(reason))\n" }
         if recording.lostLines > 0 {
-            text += "the recording lacks \(recording.lostLines) lines: they came faster than they were written\n"
+            text += "the recording lacks \(recording.lostLines) lines: they arrived faster than they were written\n"
         }
         if !recording.isWhole { text += "the recording has no end: something of it may be missing\n" }
         return text
@@ -102,7 +102,7 @@ struct ReplayReport {
 
     private static func sentence(_ reason: ReplayPlan.Reason) -> String {
         switch reason {
-        case .masked: "their options hold secrets, which are not recorded"
+        case .masked: "their options contain secrets, which are not recorded"
         case .cut: "their options are longer than what is recorded"
         case .provided: "clients worked on them, and none provides these tasks now"
         case .stream: "one of their options, or their result, was a stream, whose bytes are not recorded"

@@ -36,7 +36,7 @@ extension BusError: CustomStringConvertible {
     /// The error as one sentence.
     var description: String {
         switch self {
-        case .noAddress: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR says where the session bus is"
+        case .noAddress: "there is no session bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set"
         case .unreachable(let error): "no session bus answers: \(error.reason)"
         case .lost(let error): "the connection to the session bus was lost: \(error.reason)"
         case .closed: "the connection to the session bus was closed"

@@ -6,7 +6,7 @@ enum TrafficText {
     static func line(_ traffic: JSON, colour: Bool) -> String {
         let kind = traffic["kind"]?.stringValue ?? ""
         if kind == "lost" {
-            let text = "\(traffic["count"]?.text ?? "some") lines were lost here: they came faster than they were read"
+            let text = "\(traffic["count"]?.text ?? "some") lines were lost: they arrived faster than they were read"
             return styled(text, "33", colour)
         }
         var parts = [time(traffic["wallMs"]?.int64Value), styled(PlainText.padded(kind, to: 8), "1", colour)]

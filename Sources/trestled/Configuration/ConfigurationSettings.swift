@@ -9,97 +9,102 @@ extension Configuration {
     /// The descriptions of the tables, by name.
     static let tables: [String: String] = [
         "": "The daemon itself.",
-        "limits": "What one session, and all of them together, may take.",
+        "limits": "The limits of each session, and of all sessions together.",
         "quotas": """
-        What each session, user, plugin and task may take, so that none of them takes what others need. Of calls per \
-        second, and of calls in flight where no setting limits them, 0 means any number.
+        The quotas of each session, user, plugin and task, so that none of them can use up what others need. For calls \
+        per second and calls in flight, 0 means unlimited where it is allowed.
         """,
-        "dialects": "The forms of messages that clients may use beside the native one.",
-        "plugins": "Which plugins are started.",
+        "dialects": "The forms of messages that clients may use in addition to the native one.",
+        "plugins": "The plugins that the daemon starts.",
     ]
 
     typealias Declaration = Setting<Configuration>
 
     private static let daemonSettings: [Setting<Configuration>] = [
         Declaration(
-            "socket", .path, \.socketPath, .restart, "Where the daemon listens.",
+            "socket", .path, \.socketPath, .restart, "The path of the socket on which the daemon listens.",
             defaultNote: """
-                bridge.sock in $RUNTIME_DIRECTORY (systemd sets it); without that in /run/trestle for root, else in \
-                $XDG_RUNTIME_DIR/trestle or /tmp/trestle-UID.
+                bridge.sock in $RUNTIME_DIRECTORY (systemd sets it); without this variable in /run/trestle for root, \
+                and in $XDG_RUNTIME_DIR/trestle or /tmp/trestle-UID for other users.
                 """),
         Declaration(
             "socket_mode", .fileMode, \.socketMode, .reload,
             """
-            The socket's permission bits, in octal: who may open it may call. A change holds for those who connect \
-            from then on.
+            The socket's permission bits, in octal. Users who may open the socket may connect. A change applies to new \
+            connections.
             """),
         Declaration(
             "state_dir", .path, \.stateDirectory, .restart,
-            "Where the daemon and its plugins keep what outlives them.",
+            "The directory in which the daemon and its plugins store data that outlives them.",
             defaultNote: """
-                $STATE_DIRECTORY (systemd sets it); without that /var/lib/trestle for root, else \
-                $XDG_STATE_HOME/trestle or ~/.local/state/trestle.
+                $STATE_DIRECTORY (systemd sets it); without this variable /var/lib/trestle for root, and \
+                $XDG_STATE_HOME/trestle or ~/.local/state/trestle for other users.
                 """),
         Declaration(
             "policy_dir", .path, \.policyDirectory, .reload,
-            "Directory of the rules, files *.toml, that allow and deny.",
+            "The directory of the files (*.toml) with the rules that allow and deny calls and events.",
             defaultNote: "policy.d beside the configuration file."),
         Declaration(
             "plugin_dir", .list(of: .path), \.pluginSearch.named, .restart,
             """
-            Directories whose libraries (*.so) are loaded as plugins, in place of those that came with the daemon: one, \
-            or an array of them.
+            One directory, or an array of directories. Their libraries (*.so) are loaded as plugins instead of the \
+            plugins that came with the daemon.
             """,
             defaultNote: """
-                what lies beside the daemon's executable: the directory plugins, else ../lib/trestle/plugins (this is \
-                it for /usr/bin/trestled), else the executable's own directory, where only lib*Plugin.so counts.
+                the first of these directories that contains a plugin, relative to the daemon's executable: plugins, \
+                ../lib/trestle/plugins (used for /usr/bin/trestled), the executable's own directory, of which only \
+                files lib*Plugin.so are loaded.
                 """,
             example: #""/usr/lib/trestle/plugins""#),
         Declaration(
             "local_plugin_dir", .list(of: .path), \.pluginSearch.local, .restart,
             """
-            Directories of plugins that are loaded beside those of plugin_dir. trestle plugin install puts plugins into \
-            the first of them, which need not exist before.
+            Directories of plugins that are loaded in addition to those of plugin_dir. trestle plugin install puts \
+            plugins into the first of them, and creates it if it does not exist.
             """,
             defaultNote: """
-                /usr/local/lib/trestle/local-plugins for /usr/bin/trestled, else ../lib/trestle/local-plugins beside the \
-                daemon's executable; of a user's own daemon also, and first, $XDG_DATA_HOME/trestle/plugins or \
-                ~/.local/share/trestle/plugins; none where plugin_dir is set.
+                /usr/local/lib/trestle/local-plugins for /usr/bin/trestled, else ../lib/trestle/local-plugins \
+                relative to the daemon's executable; for a user's own daemon, $XDG_DATA_HOME/trestle/plugins or \
+                ~/.local/share/trestle/plugins comes first; none if plugin_dir is set.
                 """,
             example: #""/usr/local/lib/trestle/local-plugins""#),
         Declaration(
             "plugin_watch", .truth, \.watchesPlugins, .restart,
             """
-            Whether plugins are loaded, reloaded and unloaded while the daemon serves, as their files come, change \
-            and go. A user who may write there has code run by the daemon, immediately.
+            Whether plugins are loaded, reloaded and unloaded while the daemon runs, when their files are added, \
+            changed and removed. The daemon immediately runs the code of a user who may write to these directories.
             """),
-        Declaration("log_level", .choice, \.logLevel, .reload, "The least severe messages that are logged."),
+        Declaration("log_level", .choice, \.logLevel, .reload, "The lowest severity that is logged."),
         Declaration(
             "log_format", .choice, \.logFormat, .restart,
             """
-            The form of the log: text for people, json with an object in each line, journal with entries of the \
-            systemd journal, or auto, which is journal where standard error is the systemd journal, else text.
+            The format of the log: text for people, json with one object per line, journal with entries of the \
+            systemd journal, or auto, which is journal if standard error is the systemd journal, else text.
             """),
         Declaration(
             "protect_memory", .truth, \.protectsMemory, .restart,
             """
-            Whether the daemon's memory, which holds what clients send, stays out of core files and crash reports, \
-            and away from debuggers of its own user. Set it to false to debug the daemon or a plugin in it.
+            Whether the daemon's memory, which contains clients' messages, is excluded from core files and crash \
+            reports, and protected from debuggers of its own user. Set it to false to debug the daemon or a plugin \
+            in it.
             """),
         Declaration(
             "drain_timeout", .duration(in: .zero ... .seconds(3_600)), \.drainTimeout, .reload,
-            "How long calls in flight may continue after SIGTERM."),
+            "The time limit of calls in flight after SIGTERM."),
         Declaration(
             "call_timeout", .duration(in: .milliseconds(1) ... .seconds(86_400)), \.callTimeout, .reload,
-            "The deadline of calls whose caller and task name none. A change holds for calls that begin then."),
+            """
+            The time limit of calls for which neither the caller nor the task specifies one. A change applies to new \
+            calls.
+            """),
         Declaration(
             "stop_timeout", .duration(in: .zero ... .seconds(3_600)), \.stopTimeout, .reload,
-            "How long a plugin may take to stop."),
+            "The time limit of a plugin's stop."),
         Declaration(
             "plugin_timeout", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.pluginTimeout, .restart,
             """
-            How long a plugin's process may take to say what it is, and to answer a ping; it is pinged as often. One \
-            that takes longer is killed, and started again.
+            The time in which a plugin's process must send its first message and must answer a ping, and the interval \
+            of pings. A process that takes longer is killed and started again.
             """),
     ]
 
@@ -107,53 +112,55 @@ extension Configuration {
     private static let limitSettings: [Setting<Configuration>] = [
         Declaration(
             "limits.message_bytes", .bytes(in: kibibyte...256 * mebibyte), \.limits.messageBytes, .reload,
-            "The longest message, and the largest result of a call."),
+            "The maximum size of a message, and of the result of a call."),
         Declaration(
             "limits.calls_in_flight", .count("calls", in: 1...1_000_000), \.limits.callsInFlight, .reload,
-            "A session's calls that have not ended; one more is answered busy."),
+            "The maximum number of a session's calls that have not ended. One more fails with busy."),
         Declaration(
             "limits.unread_bytes", .bytes(in: 4 * kibibyte...1_024 * mebibyte), \.limits.unreadBytes, .reload,
-            "Replies that a session has not read yet. Beyond them its requests wait."),
+            "The maximum size of replies that a session has not read. Above it, the session's requests wait."),
         Declaration(
             "limits.stalled", .duration(in: .milliseconds(100) ... .seconds(3_600)), \.limits.stalled, .reload,
-            "A session whose replies wait and that reads none of them for so long is closed."),
+            "A session that has unread replies and reads none of them for this time is closed."),
         Declaration(
             "limits.events_queued", .count("events", in: 1...1_000_000), \.limits.eventsQueued, .reload,
             """
-            Events waiting for one session, in number. Beyond it the oldest are dropped, and an event says how \
-            many.
+            The maximum number of events that wait for one session. Above it, the oldest are dropped, and an event \
+            contains their number.
             """),
         Declaration(
             "limits.event_queue_bytes", .bytes(in: 4 * kibibyte...1_024 * mebibyte), \.limits.eventQueueBytes,
-            .reload, "Events waiting for one session, in bytes. Beyond it the oldest are dropped, too."),
+            .reload, "The maximum size of the events that wait for one session. Above it, the oldest are dropped too."),
         Declaration(
             "limits.stream_window", .bytes(in: 4 * kibibyte...16 * mebibyte), \.limits.streamWindow, .reload,
-            "Bytes of a stream that wait for its reader. Streams that exist keep theirs."),
+            "The maximum size of a stream's data that waits for its reader. A change applies to new streams."),
         Declaration(
             "limits.sessions", .count("sessions", in: 1...1_000_000), \.limits.sessions, .reload,
             """
-            Sessions at a time, of all users. Each takes a descriptor. Where a change makes them fewer, those that are \
-            open stay.
+            The maximum number of open sessions, of all users together. Each uses one descriptor. If the number is \
+            reduced, open sessions stay open.
             """),
         Declaration(
             "limits.handover_bytes", .bytes(in: 64 * kibibyte...SessionTable.maximumBytes), \.limits.handoverBytes,
             .reload,
             """
-            What all sessions together may have unread and unfinished at a restart for which they are kept. Each user \
-            has an equal share where that is not enough; sessions that have no room are closed.
+            The maximum size of unread and unfinished messages of all sessions together at a restart that keeps \
+            sessions. If it is not enough, each user has an equal share, and sessions beyond it are closed.
             """),
     ]
 
     private static let dialectSettings: [Setting<Configuration>] = [
         Declaration(
             "dialects.url_schemes", .list(of: .urlScheme), \.urlSchemes, .reload,
-            "The schemes of URLs that are taken for calls: jxaction:// and what follows names a task and its options.")
+            """
+            The schemes of URLs that are calls. The task and its options follow the scheme, as in jxaction://Echo?x=1.
+            """)
     ]
 
     private static let pluginSettings: [Setting<Configuration>] = [
         Declaration(
             "plugins.disabled", .list(of: .text), \.disabledPlugins, .restart,
-            "Plugins that are not started though they are installed, by name.")
+            "The names of installed plugins that are not started.")
     ]
 
     static let kibibyte = 1_024

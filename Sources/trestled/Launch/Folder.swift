@@ -31,7 +31,7 @@ enum Folder {
         do throws(FileTrust.Doubt) { try FileTrust.checkWay(to: socket) } catch {
             throw SystemError(
                 code: error.code, operation: "listen at", subject: socket,
-                advice: "another socket could be put in its place: \(error); or choose another path with --socket")
+                advice: "another socket could replace it: \(error); or choose another path with --socket")
         }
     }
 }

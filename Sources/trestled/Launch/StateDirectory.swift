@@ -62,8 +62,8 @@ enum StateDirectory {
         guard names.isEmpty || hasLock else {
             throw refusal(
                 path,
-                "others may look into it, and there are files in it that are not the daemon's; give the daemon a "
-                    + "directory of its own with --state-dir, or keep others out: chmod 0700 \(path)")
+                "other users may read it, and it contains files that are not the daemon's; give the daemon a "
+                    + "directory of its own with --state-dir, or restrict access: chmod 0700 \(path)")
         }
         try change(path, to: 0o700)
     }
@@ -78,7 +78,7 @@ enum StateDirectory {
             throw error
         }
         guard status.st_mode & S_IFMT != S_IFLNK else {
-            throw refusal(path, "it is a symbolic link; put the file itself in its place, or remove it")
+            throw refusal(path, "it is a symbolic link; replace it with the file itself, or remove it")
         }
         guard status.st_uid == geteuid() else { throw foreign(path, status) }
         if status.st_mode & 0o077 != 0 { try change(path, to: status.st_mode & 0o700) }

@@ -19,7 +19,7 @@ final class StateLock {
             throw SystemError(
                 code: code, operation: "lock the state directory", subject: directory,
                 advice: code == EWOULDBLOCK
-                    ? "another trestled uses it; stop that one, or give this one another directory with --state-dir"
+                    ? "another trestled uses it; stop that daemon, or give this one another directory with --state-dir"
                     : nil)
         }
         self.descriptor = descriptor

@@ -46,7 +46,7 @@ extension Daemon {
                 "the daemon does not start: its configuration is invalid; the log has the mistakes",
                 isTransient: true, retryAfter: Self.pace)
             : BridgeError(
-                .daemonStopping, "the daemon cannot start, and its log says why", data: ["started": false],
+                .daemonStopping, "the daemon cannot start: see its log", data: ["started": false],
                 isTransient: true, retryAfter: Self.pace)
     }
 

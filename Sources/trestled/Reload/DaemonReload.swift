@@ -58,7 +58,7 @@ extension Daemon {
     /// Logs a reload, at the more verbose of the old and the new level, so that the message appears in either case.
     func noteReload(_ report: ReloadReport, _ occasion: String) {
         threshold.level = min(threshold.level, configuration.logLevel.level)
-        log.notice("\(occasion): read \(report.file ?? "no file, the defaults hold"); \(report.sentence)")
+        log.notice("\(occasion): read \(report.file ?? "no file, the defaults apply"); \(report.sentence)")
         for warning in report.warnings { log.warning("\(warning)") }
         threshold.level = configuration.logLevel.level
         runtime.publish("daemon.reloaded", data: report.changes)

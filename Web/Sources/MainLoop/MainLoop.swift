@@ -17,7 +17,7 @@ public enum MainLoop {
     /// - Precondition: libdispatch provides the descriptor of its main queue.
     public static func run() {
         guard let descriptor = MainQueue.wakeUpDescriptor else {
-            preconditionFailure("libdispatch does not give the descriptor of its main queue")
+            preconditionFailure("libdispatch provides no descriptor of its main queue")
         }
         TurnWatch.start()
         mainQueue = LoopSource.watching(descriptor, for: .input, as: "main actor") { MainQueue.runPending() }

@@ -70,7 +70,7 @@ struct HelloLine: Sendable {
             return Answer(refusal: nil, session: result["session"]?.int64Value, rest: rest)
         }
         let code = json["error"]?["code"]?.stringValue ?? "internal"
-        let message = json["error"]?["message"]?.stringValue ?? "the daemon does not say why"
+        let message = json["error"]?["message"]?.stringValue ?? "the daemon gives no reason"
         return Answer(refusal: (code, message), session: nil, rest: rest)
     }
 }

@@ -21,7 +21,7 @@ public struct EngineError: Error, Sendable, Hashable, CustomStringConvertible {
     init(owning error: UnsafeMutablePointer<GError>?) {
         domain = error.flatMap { g_quark_to_string($0.pointee.domain) }.map { String(cString: $0) } ?? ""
         number = error.map { Int($0.pointee.code) } ?? 0
-        description = error?.pointee.message.map { String(cString: $0) } ?? "the engine does not say why"
+        description = error?.pointee.message.map { String(cString: $0) } ?? "the engine gives no reason"
         if let error { g_error_free(error) }
     }
 

@@ -75,7 +75,7 @@ public struct PackageLibrary: Sendable, Hashable {
     public func rollBack(_ id: String) throws(PackageFault) -> Entry {
         try change { store throws(PackageFault) in
             _ = try store.rollBack(id)
-            guard let versions = store.packages[id] else { throw Self.fault(id, "is no package any more") }
+            guard let versions = store.packages[id] else { throw Self.fault(id, "is no longer a package") }
             return Self.entry(id, versions)
         }
     }

@@ -60,5 +60,5 @@ public struct PageFilter: Sendable, Hashable, Codable {
     }
 
     /// The message about too many filters.
-    public static let limitText = "filters are \(maximum) at most, of \(maximumBytes) bytes together"
+    public static let limitText = "there are at most \(maximum) filters, of \(maximumBytes) bytes together"
 }

@@ -34,7 +34,7 @@ extension Profile {
                 read(inner, at: key, file, &lines)
             } else {
                 let known = ProfileSetting.all.filter { $0.table == path }.map(\.name)
-                lines.append("\(place): there is no such setting here; there are \(known.joined(separator: ", "))")
+                lines.append("\(place): unknown setting; known are \(known.joined(separator: ", "))")
             }
         }
     }
@@ -48,7 +48,7 @@ extension Profile {
             if let origin = PageOrigin(ofURI: start) {
                 if !allow.contains(origin) { problems.append("start: no page may go to \(origin); add it to allow") }
             } else {
-                problems.append("start: \(start) is no address of http, https or a package; write https://…")
+                problems.append("start: \(start) is not an address of http, https or a package; write https://…")
             }
         }
         if !PageFilter.areFew(filters) { problems.append("filters: there are too many; \(PageFilter.limitText)") }
@@ -64,7 +64,7 @@ extension Profile {
                 }
             } else {
                 problems.append(
-                    "navigation.offline_page: \(offlinePage) is no page of a package; write trestle://ID/PATH")
+                    "navigation.offline_page: \(offlinePage) is not a page of a package; write trestle://ID/PATH")
             }
         }
         return problems

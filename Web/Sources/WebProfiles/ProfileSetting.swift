@@ -44,38 +44,38 @@ struct ProfileSetting: Sendable {
             ),
             ProfileSetting(
                 "allow", .list(of: .origin), \.allow,
-                "Where pages and their frames may go: exact origins, with their ports.",
+                "The origins to which pages and their frames may navigate, with their ports.",
                 example: "[\"https://notes.example\", \"https://login.example\", \"trestle://notes\"]"),
             ProfileSetting(
-                "bridge", .list(of: .origin), \.bridge, "Which of these origins get the bridge.",
+                "bridge", .list(of: .origin), \.bridge, "The allowed origins that get the bridge.",
                 example: "[\"https://notes.example\"]"),
             ProfileSetting(
                 "external", .choice, \.external,
-                "What happens to links of http and https that lead elsewhere: refuse, open in the desktop's browser, "
-                    + "or ask."),
+                "The handling of links of http and https to other origins: refuse, open in the desktop's browser, or "
+                    + "ask."),
             ProfileSetting(
                 "windows", .choice, \.windows,
-                "What happens to windows that pages open: refuse, or view, a page each."),
+                "The handling of windows that pages open: refuse, or view, which shows each as a page."),
             ProfileSetting(
                 "daemon", .choice, \.daemon, "Whether pages are shown without a daemon: optional, or required."),
             ProfileSetting(
                 "csp", .optionalText, \.contentSecurityPolicy,
-                "The content security policy of documents that bring none of their own.",
+                "The content security policy of documents that have none.",
                 example: "\"default-src 'self'; frame-src 'none'\""),
             ProfileSetting(
                 "panels", .choice, \.panels,
-                "Who answers alert, confirm and prompt: daemon, by the task Alert, or none."),
+                "The handler of alert, confirm and prompt: daemon (the task Alert), or none."),
             ProfileSetting(
                 "dialects", .list(of: .choice), \.dialects,
-                "The dialects of other bridges that pages with the bridge can use besides WebBridge.",
+                "The dialects of other bridges that pages with the bridge can use in addition to WebBridge.",
                 example: "[\"messageHandlers\", \"webViewJavascriptBridge\", \"capacitor\", \"cordova\", \"url\"]"),
             ProfileSetting(
                 "url_schemes", .list(of: .text), \.urlSchemes,
-                "The schemes of links that are calls, where url is among the dialects; also in dialects.url_schemes of "
+                "The schemes of links that are calls, if dialects contains url; also in dialects.url_schemes of "
                     + "the daemon."),
             ProfileSetting(
                 "exports", .list(of: .pageExport), \.exports,
-                "Objects and functions that pages with the bridge find, and the tasks that these call.",
+                "The objects and functions of pages with the bridge, and the tasks that they call.",
                 example:
                     "[{ name = \"app\", methods = { scan = \"scanner.scan\" } }, { name = \"echo\", task = \"Echo\" }]"
             ),
@@ -85,23 +85,23 @@ struct ProfileSetting: Sendable {
                 example: "[{ file = \"lobby.js\", at = \"end\", origins = [\"https://notes.example\"] }]"),
             ProfileSetting(
                 "filters", .list(of: .pageFilter), \.filters,
-                "What pages do not load (block), do not show (hide), or load by https.",
+                "The rules for what pages do not load (block), do not show (hide), or load by https.",
                 example: "[{ action = \"block\", url = \"^https?://ads\\\\.example/\", types = [\"script\"] }]"),
             ProfileSetting(
                 "packages.keys", .list(of: .packageKey), \.packageKeys,
                 "The public keys whose signed offline packages are used.", example: "[]"),
             ProfileSetting("window.size", .size, \.size, "The width and the height of windows in pixels."),
             ProfileSetting(
-                "window.kiosk", .truth, \.isKiosk, "Whether windows have the whole screen, and no decoration."),
+                "window.kiosk", .truth, \.isKiosk, "Whether windows use the whole screen, without decoration."),
             ProfileSetting(
                 "window.exit_key", .optionalText, \.exitKey, "The keys that close a kiosk's window.",
                 example: "\"<Control><Alt>q\""),
-            ProfileSetting("window.zoom", .count(in: 25...400), \.zoom, "How large documents are shown, in percent."),
+            ProfileSetting("window.zoom", .count(in: 25...400), \.zoom, "The size of documents, in percent."),
             ProfileSetting(
                 "storage.persistent", .truth, \.isPersistent, "Whether cookies and storage outlive the process."),
             ProfileSetting(
                 "storage.cookies", .choice, \.cookies,
-                "Where pages keep cookies: own, in the container; sync, shared with the daemon's plugin Cookies; none."
+                "The store of cookies: own, in the container; sync, shared with the daemon's plugin Cookies; none."
             ),
             ProfileSetting(
                 "storage.reload_on_login", .list(of: .origin), \.reloadsOnLogin,
@@ -109,50 +109,50 @@ struct ProfileSetting: Sendable {
                 example: "[\"https://notes.example\"]"),
             ProfileSetting(
                 "recovery.reloads", .count(in: 0...100), \.reloads,
-                "How often a page that crashed is loaded again before the error page is shown."),
+                "The maximum number of times that a crashed page is loaded again before the error page is shown."),
             ProfileSetting("recovery.within", .duration, \.reloadsWithin, "The time in which these reloads count."),
             ProfileSetting(
                 "recovery.unresponsive", .duration, \.unresponsive,
                 "The time without a response after which a page counts as hung."),
             ProfileSetting(
                 "recovery.blank_check", .truth, \.isBlankChecked,
-                "Whether a page that shows nothing is loaded once more."),
+                "Whether a page that shows nothing is loaded again, once."),
             ProfileSetting(
-                "navigation.timeout", .duration, \.loadTimeout, "The maximum time until a document arrives."),
+                "navigation.timeout", .duration, \.loadTimeout, "The time limit for the load of a document."),
             ProfileSetting(
                 "navigation.responses", .list(of: .responsePattern), \.deniedResponses,
-                "The responses that are neither shown nor downloaded: content types and statuses, 64 at most.",
+                "The responses that are neither shown nor downloaded: content types and statuses, at most 64.",
                 example: "[\"application/pdf\", \"video/*\", \"404\", \"5xx\"]"),
             ProfileSetting(
                 "navigation.offline_page", .optionalText, \.offlinePage,
-                "The page of an offline package that is shown in place of one whose server cannot be reached.",
+                "The page of an offline package that is shown if the server of a page cannot be reached.",
                 example: "\"trestle://notes/offline.html\""),
             ProfileSetting(
                 "navigation.keep_pages", .truth, \.keepsPages,
-                "Whether copies of pages are kept in memory, and shown where their servers cannot be reached."),
+                "Whether copies of pages are kept in memory, and shown if their servers cannot be reached."),
             ProfileSetting(
                 "media.autoplay", .choice, \.autoplay,
-                "Which media play before the user has touched their page: refuse, silent (those without sound), allow."),
+                "The media that play before the user interacts with the page: refuse, silent (without sound), allow."),
             ProfileSetting(
                 "downloads.folder", .optionalText, \.downloadFolder,
-                "Where downloads are kept; without it there are none.",
+                "The folder of downloads. Without it, downloads are refused.",
                 example: "\"/home/me/Downloads\""),
             ProfileSetting(
                 "desktop.name", .optionalText, \.desktopName,
-                "The name in lists of the desktop; without it the profile's.", example: "\"Notes\""),
-            ProfileSetting("desktop.icon", .text, \.desktopIcon, "The name of the icon there."),
+                "The name in the desktop's lists. Without it: the profile's name.", example: "\"Notes\""),
+            ProfileSetting("desktop.icon", .text, \.desktopIcon, "The name of the icon in the desktop's lists."),
             ProfileSetting(
                 "desktop.schemes", .list(of: .scheme), \.desktopSchemes,
                 "The schemes whose addresses the desktop opens with the profile.", example: "[\"notes\"]"),
-            ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "How many views wait for a page."),
-            ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "How many pages may be open."),
+            ProfileSetting("pool.warm", .count(in: 0...8), \.warmViews, "The number of prepared views."),
+            ProfileSetting("pool.max", .count(in: 1...64), \.maximumViews, "The maximum number of open pages."),
             ProfileSetting(
                 "pool.memory", .count(in: 0...65_536), \.memory,
-                "The memory of each web process in MiB, beyond which it is ended; 0: the engine decides."),
+                "The maximum memory of each web process in MiB, above which it is ended. 0: the engine decides."),
             ProfileSetting(
                 "tasks.pages", .list(of: .text), \.pageTasks,
                 "The tasks web.… that pages may call about themselves."),
-            ProfileSetting("tasks.events", .list(of: .text), \.events, "Which events web.… are published."),
+            ProfileSetting("tasks.events", .list(of: .text), \.events, "The events web.… that are published."),
         ]
         + Profile.permissionNames.map { name in
             ProfileSetting(

@@ -83,7 +83,8 @@ extension ControlPlane {
         guard let number = container.scripts.add(kind, script, origins: origins) else {
             throw BridgeError(
                 .quotaExceeded,
-                "scripts and styles are \(PageScripts.maximum) at most, of \(PageScripts.maximumBytes) bytes together")
+                "at most \(PageScripts.maximum) scripts and styles, of \(PageScripts.maximumBytes) bytes together"
+            )
         }
         return ["script": .number(JSONNumber(Int64(number)))]
     }

@@ -56,7 +56,7 @@ extension ControlPlane {
         do throws(EngineError) {
             bytes = try await page.view.snapshot(full: options.region == .full)
         } catch {
-            throw BridgeError("screenshot.failed", "there is no picture: \(error)")
+            throw BridgeError("screenshot.failed", "no picture was taken: \(error)")
         }
         let stream = try await bridge.makeStream(type: "image/png", totalBytes: bytes.count, for: call)
         // The caller reads it after it has the result.

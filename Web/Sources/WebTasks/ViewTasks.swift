@@ -46,7 +46,7 @@ extension ControlPlane {
     ///
     /// - Throws: The daemon's error.
     public func provide() async throws(BridgeError) {
-        try await provide("web.open", "Opens a page in a window of its own.") { (plane, options: OpenOptions, call) in
+        try await provide("web.open", "Opens a page in a new window.") { (plane, options: OpenOptions, call) in
             try await plane.open(options, call)
         }
         try await provide("web.close", "Closes a page.") { (plane, options: ViewOptions, call) in

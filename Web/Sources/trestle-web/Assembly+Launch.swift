@@ -13,7 +13,7 @@ extension Assembly {
 
     /// The daemon's cookies have not arrived in time.
     struct CookiesMissing: Error, CustomStringConvertible {
-        var description: String { "the daemon's cookies did not come in time" }
+        var description: String { "the daemon's cookies were not received in time" }
     }
 
     /// How long the first page waits for the daemon's cookies.
@@ -149,7 +149,7 @@ extension Assembly {
         do throws(EngineError) {
             picture = try await view.snapshot()
         } catch {
-            command.complain(["there is no picture: \(error)"])
+            command.complain(["no picture was taken: \(error)"])
             throw ended(1)
         }
         throw ended(write(picture, file) ? 0 : 1)

@@ -51,7 +51,7 @@ struct PackageOptions: ParsableArguments {
             throw Complaint.refuse(["there is no folder for packages; set HOME"], EX_CONFIG)
         }
         guard !known.isEmpty else {
-            throw ValidationError("no key is trusted; give --key, or a --profile with packages.keys")
+            throw ValidationError("no key is trusted; use --key, or a --profile with packages.keys")
         }
         return PackageLibrary(folder, keys: known)
     }
@@ -73,7 +73,7 @@ struct Install: ParsableCommand {
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists packages: a line each, with the version and the previous one.")
+        abstract: "Lists packages: one line each, with the current and the previous version.")
     @OptionGroup var options: PackageOptions
 
     func run() throws {

@@ -11,10 +11,11 @@ import WebProfiles
 struct TrestleWeb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trestle-web",
-        abstract: "Shows pages in windows, and gives them the daemon's tasks.",
+        abstract: "Shows web pages in windows, with access to the daemon's tasks.",
         discussion: """
-            A page gets the bridge only where --bridge or its profile says so, and may call only what the daemon's \
-            rules allow its origin. It goes only to the origin of URI, and where --allow or its profile says.
+            Only pages of the origins that --bridge or the profile names get the bridge, and they may call only what \
+            the daemon's rules allow their origin. A page may navigate only to the origin of URI, and to origins that \
+            --allow or the profile names.
 
             EXAMPLES
               trestle-web https://notes.example/
@@ -95,7 +96,7 @@ struct TrestleWeb: ParsableCommand {
         if checkConfig { return }
         if printDesktop, let name = self.profile { return print(DesktopEntry(name, profile).text, terminator: "") }
         guard let start = profile.start else {
-            throw ValidationError("there is no page to show; give its address, or a profile that has a start")
+            throw ValidationError("there is no page to show; give its address, or a profile with a start page")
         }
         let given = try givenParameters(profile.bridge)
         let status = MainActor.assumeIsolated { Assembly(self, profile, given).run(start) }

@@ -9,7 +9,7 @@ import Testing
 
     /// The capability of each row, and the tests that it names as `SUITE.FUNCTION`.
     private static let rows: [(capability: String, tests: [String])] = {
-        let section = contents(of: page).split(separator: "## What it can do\n").dropFirst().first ?? ""
+        let section = contents(of: page).split(separator: "## Features\n").dropFirst().first ?? ""
         let table = section.split(separator: "\n").drop { !$0.hasPrefix("| --- ") }.dropFirst().prefix {
             $0.hasPrefix("|")
         }

@@ -47,7 +47,7 @@ import Testing
         let lines = problems("allow = [\"https://a.example/\"]\nwindo = 1\n[window]\nsize = \"big\"\n")
         #expect(lines.count == 3)
         #expect(lines[0].hasPrefix("p.toml:1:1: allow: expected a list, each an origin"))
-        #expect(lines[1].hasPrefix("p.toml:2:1: windo: there is no such setting here; there are start, allow"))
+        #expect(lines[1].hasPrefix("p.toml:2:1: windo: unknown setting; known are start, allow"))
         #expect(lines[2].hasPrefix("p.toml:4:1: window.size: expected a width and a height"))
     }
 

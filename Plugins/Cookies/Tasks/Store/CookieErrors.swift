@@ -53,7 +53,7 @@ extension BridgeError {
         self.init(
             failure,
             failure.isFull
-                ? "nothing was stored: the disk is full" : "the cookies cannot be used: the daemon's log says why")
+                ? "nothing was stored: the disk is full" : "the cookies cannot be used: see the daemon's log")
     }
 
     /// Creates the error with the message for the operator.
@@ -74,7 +74,7 @@ extension CookieRefusal.Reason {
         case .publicSuffix: "its domain is a public suffix"
         case .domain: "its domain is not the host's own or one above it"
         case .secure: "it needs a secure connection, the attribute Secure, or would hide a Secure cookie"
-        case .prefix: "its attributes do not keep what the prefix of its name promises"
+        case .prefix: "its attributes do not match the prefix of its name"
         case .httpOnly: "a script cannot set or replace a HttpOnly cookie"
         case .tooLarge: "it is too long"
         case .sameSite: "it is kept from other sites, and a request of another site would set it"

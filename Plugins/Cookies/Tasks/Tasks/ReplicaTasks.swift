@@ -7,7 +7,7 @@ import TaskKit
 /// `cookies.attach`
 struct AttachTask: CookieTask {
     static let name = "cookies.attach"
-    static let summary = "Returns a profile to a container, and sends it the changes of others from then on."
+    static let summary = "Returns a profile to a container, and then sends it the changes of others."
     static let settings = TaskSettings(permission: CookieService.secrets, isPrivate: true)
 
     struct Request: Decodable, Sendable {

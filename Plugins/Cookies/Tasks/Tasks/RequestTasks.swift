@@ -97,7 +97,7 @@ struct TakeTask: CookieTask {
 struct PutTask: CookieTask {
     static let name = "cookies.put"
     static let summary =
-        "Stores the Set-Cookie lines of a response, for the plugin that made the request for its caller."
+        "Stores the Set-Cookie lines of a response, for a plugin that made the request for its caller."
     static let settings = TaskSettings(
         permission: CookieService.requests, isPrivate: true, optionBytes: ApplyTask.optionBytes)
     static let isForPages = true

@@ -162,7 +162,7 @@ enum Schemas {
 
     private static let keyMembers: JSONObject = [
         "name": text("absent if it is not valid UTF-8"), "nameBase64": text("the name, if it is not valid UTF-8"),
-        "host": text("the host or domain"), "hostOnly": flag("whether it goes to the host alone"),
+        "host": text("the host or domain"), "hostOnly": flag("whether it is sent to the host only"),
         "path": text("begins with /"), "partition": text("the top-level site of a Partitioned cookie"),
     ]
 

@@ -125,7 +125,7 @@ extension SeedTask {
             [
                 "seed": Schemas.text("the name under which cookies.delete removes them"),
                 "domains": Schemas.array(["type": "string"]), "cookies": Schemas.array(pair), "attributes": attributes,
-                "once": Schemas.flag("whether those stay as they are that the seed has set before, also removed ones"),
+                "once": Schemas.flag("whether cookies that the seed has set before are not changed, also removed ones"),
             ], required: ["seed", "domains", "cookies"])
     }
     static var resultSchema: JSON? {

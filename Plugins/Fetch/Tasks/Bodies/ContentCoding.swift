@@ -41,7 +41,7 @@ enum ContentCoding: String, Sendable, CaseIterable {
 
     fileprivate func fault() -> BridgeError { .undecodable("the body is not valid \(rawValue)") }
     fileprivate func lacksMemory() -> BridgeError {
-        BridgeError(.internal, "there is no memory for a decoder of \(rawValue)")
+        BridgeError(.internal, "there is not enough memory for a decoder of \(rawValue)")
     }
 }
 

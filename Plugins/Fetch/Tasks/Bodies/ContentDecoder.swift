@@ -34,7 +34,7 @@ final class ContentDecoder {
         let codings = names.compactMap { ContentCoding(name: $0) }
         guard !names.isEmpty, codings.count == names.count else { return nil }
         guard names.count <= Self.maximumCodings else {
-            throw .undecodable("the body has \(names.count) codings; at most \(Self.maximumCodings) are undone")
+            throw .undecodable("the body has \(names.count) codings; the maximum is \(Self.maximumCodings)")
         }
         stages = []
         for coding in codings.reversed() { stages.append(Stage(coding: try coding.makeStage())) }

@@ -233,5 +233,5 @@ extension BridgeError {
 
     /// `storage.failed`.
     static let cacheUnusable = BridgeError(
-        .storageFailed, "the cache cannot be used: the daemon's log says why", isTransient: true)
+        .storageFailed, "the cache cannot be used: see the daemon's log", isTransient: true)
 }

@@ -73,7 +73,7 @@ final class SavedFile: Sendable {
         }
         // The file may have been created meanwhile.
         try Self.check(place, in: folder, replaces)
-        guard takesPlace() else { throw .file(errno, place.path, "the file cannot be put in its place") }
+        guard takesPlace() else { throw .file(errno, place.path, "the file cannot be renamed to its final name") }
         let (byteCount, hash) = state.withLock { state in
             state.isEnded = true
             return (state.byteCount, state.hash.finish())

@@ -52,7 +52,7 @@ enum FetchBody: Sendable {
     private static func count(_ json: JSON?) throws(JSONMismatch) -> Int? {
         guard let json, !json.isNull else { return nil }
         guard let count = json.int64Value, count >= 0 else {
-            throw JSONMismatch(path: "$.body.bytes", expected: "how many bytes there are", got: json.text)
+            throw JSONMismatch(path: "$.body.bytes", expected: "the number of bytes", got: json.text)
         }
         return Int(count)
     }
@@ -88,7 +88,7 @@ enum FetchBody: Sendable {
             "form": ["type": "object", "additionalProperties": ["type": "string"]],
             "stream": ["type": "string", "format": "trestle-stream"],
             "file": ["type": "string", "description": "the path of a file, below a folder of download_dirs"],
-            "bytes": ["type": "integer", "minimum": 0, "description": "how many bytes the stream has"],
+            "bytes": ["type": "integer", "minimum": 0, "description": "the number of bytes of the stream"],
             "type": ["type": "string", "description": "the media type"],
         ],
         "additionalProperties": false,

@@ -17,7 +17,8 @@ struct URLChoice: Sendable {
         for (index, pattern) in patterns.enumerated() {
             guard index < Self.maximumPatterns, (1...WebURL.maximumBytes).contains(pattern.utf8.count) else {
                 throw .invalidOption(
-                    "$.match[\(index)]", expected: "at most \(Self.maximumPatterns) URLs, or beginnings with * behind",
+                    "$.match[\(index)]",
+                    expected: "at most \(Self.maximumPatterns) URLs, or prefixes with * at the end",
                     got: "something else")
             }
         }

@@ -106,7 +106,7 @@ struct CacheFilter: Decodable, Sendable {
 /// `http.cache.info`: the size of the cache.
 struct CacheInfoTask: CacheTask {
     static let name = "http.cache.info"
-    static let summary = "Returns how much the cache holds for the caller, in all and for each origin."
+    static let summary = "Returns the size of the caller's cache, in total and for each origin."
     static let optionsSchema: JSON? = CacheFilter.schema()
 
     /// The maximum number of origins in a result.
@@ -136,7 +136,7 @@ struct CacheInfoTask: CacheTask {
 /// `http.cache.list`: the stored entries.
 struct CacheListTask: CacheTask {
     static let name = "http.cache.list"
-    static let summary = "Returns what the cache holds for the caller: URLs, sizes and times, without bodies."
+    static let summary = "Lists the caller's cached responses: URLs, sizes and times, without bodies."
     static let optionsSchema: JSON? = CacheFilter.schema([
         "after": ["type": "integer", "minimum": 0, "description": "the member next of the previous page"]
     ])

@@ -55,7 +55,7 @@ struct RemoveDataTask: BridgeTask {
         "properties": [
             "removed": [
                 "type": "object", "additionalProperties": ["type": "integer"],
-                "description": "how many things of each type",
+                "description": "the number of items of each type",
             ],
             "failed": [
                 "type": "array",

@@ -146,7 +146,7 @@ struct FetchOptions: Decodable, Sendable {
                 "description": "whether ui.credentials asks the user for name and password if the server requires them",
             ],
             "saveTo": [
-                "type": "string", "description": "the path of the file that the body goes to, with as: file",
+                "type": "string", "description": "the path of the file to which the body is written, with as: file",
             ],
             "replace": ["type": "boolean", "default": false, "description": "whether that file may exist"],
             "har": [

@@ -110,7 +110,7 @@ struct FetchTask: BridgeTask {
 
     private func cookies(_ options: FetchOptions, from url: WebURL, _ reach: Reach) throws(BridgeError) -> CookieUse {
         guard !reach.isPage || options.profile == nil else {
-            throw BridgeError(.permissionDenied, "a page uses the profile default, and names none")
+            throw BridgeError(.permissionDenied, "a page uses the profile default, and must not name one")
         }
         var use = CookieUse.standard(url, reach)
         use.credentials = options.credentials ?? use.credentials

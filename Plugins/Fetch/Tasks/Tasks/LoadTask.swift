@@ -161,7 +161,7 @@ struct LoadOptions: Decodable, Sendable {
             "status": ["type": "integer"], "reason": ["type": "string"], "url": ["type": "string"],
             "headers": HeaderText.schema, "body": ["type": "object"], "from": ["type": "string"],
             "protocol": ["type": "string"], "properties": true,
-            "held": ["type": "boolean", "description": "the response went to the fetch without the runtime"],
+            "held": ["type": "boolean", "description": "the response was delivered without the page's runtime"],
         ],
         "required": ["status"],
     ]

@@ -51,7 +51,7 @@ struct InstallPackageTask: BridgeTask {
         guard let base = manifest.head.base else { return }
         guard let url = try? WebURL(base), url.text == base else {
             let form = (try? WebURL(base)).map { ": write \($0.text)" } ?? ""
-            throw PackageFault(.manifest, "base is no URL in its canonical form\(form)")
+            throw PackageFault(.manifest, "base is not a URL in canonical form\(form)")
         }
     }
 }

@@ -104,7 +104,9 @@ final class StateFile: Sendable {
             guard count > 0 else { throw failure("it cannot be written") }
             rest = rest.dropFirst(count)
         }
-        guard fsync(file) == 0, rename(other, path) == 0 else { throw failure("it cannot be put in its place") }
+        guard fsync(file) == 0, rename(other, path) == 0 else {
+            throw failure("it cannot be renamed to its final name")
+        }
     }
 
     private static func failure(_ what: String) -> BridgeError {

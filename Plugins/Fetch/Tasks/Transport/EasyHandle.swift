@@ -13,7 +13,7 @@ final class EasyHandle {
     /// - Throws: If there is no memory.
     init() throws(BridgeError) {
         guard let pointer = curl_easy_init() else {
-            throw BridgeError(.internal, "there is no memory for a transfer")
+            throw BridgeError(.internal, "there is not enough memory for a transfer")
         }
         self.pointer = pointer
     }

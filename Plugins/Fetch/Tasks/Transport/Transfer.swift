@@ -172,7 +172,7 @@ enum CheckedURL {
     ///
     /// - Returns: A handle that the caller must free with `curl_url_cleanup`.
     static func make(_ url: WebURL) throws(BridgeError) -> OpaquePointer {
-        guard let parsed = curl_url() else { throw BridgeError(.internal, "there is no memory for a URL") }
+        guard let parsed = curl_url() else { throw BridgeError(.internal, "there is not enough memory for a URL") }
         let isSame =
             curl_url_set(parsed, CURLUPART_URL, url.text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
             && ccurl_part_is(parsed, CURLUPART_HOST, url.host.text)

@@ -69,7 +69,7 @@ final class AccountDatabase: Sendable {
 extension BridgeError {
     /// `storage.full` or `storage.failed`, as callers receive it: without a path and without the system's message.
     init(_ failure: DatabaseFailure) {
-        let reason = failure.isFull ? "the disk is full" : "the daemon's log says why"
+        let reason = failure.isFull ? "the disk is full" : "see the daemon's log"
         self.init(failure, "the accounts cannot be used: \(reason)")
     }
 

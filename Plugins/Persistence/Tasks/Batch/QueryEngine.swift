@@ -117,7 +117,7 @@ extension StoreConnection {
             if begun?.connection == nil { try records.statement("BEGIN").run() }
             guard let begun else {
                 guard case .scan(let scan) = try StoreVisit(call: call, records: records, access: nil).work() else {
-                    preconditionFailure("What is no query came to \(call.lane).")
+                    preconditionFailure("A call that is not a query was sent to \(call.lane).")
                 }
                 return try scan.advance(records) { slice.isOver }.map(StoreWork.result) ?? .scan(scan)
             }

@@ -56,7 +56,7 @@ struct StoreVisit {
 
     /// Returns the result of a call's work on a lane that does not work in slices.
     func result() throws -> [UInt8] {
-        guard case .result(let result) = try work() else { preconditionFailure("A scan came to \(call.lane).") }
+        guard case .result(let result) = try work() else { preconditionFailure("A scan was sent to \(call.lane).") }
         return result
     }
 }
@@ -83,7 +83,7 @@ final class StoreJob: StoreCall {
     var isCancelled: Bool { false }
 
     func carryOut(_ visit: StoreVisit) throws -> StoreWork {
-        guard let access = visit.access else { preconditionFailure("A job of the store came to a reader.") }
+        guard let access = visit.access else { preconditionFailure("A job of the store was sent to a reader.") }
         try work(access)
         return .result([])
     }

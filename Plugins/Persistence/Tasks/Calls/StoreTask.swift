@@ -96,7 +96,7 @@ extension WriteTask {
     static var effect: BatchPlanner.Effect { .write }
 
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
-        guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
+        guard let access = visit.access else { preconditionFailure("\(Self.name) was sent to a reader.") }
         return .result(try perform(request, caller, access))
     }
 }

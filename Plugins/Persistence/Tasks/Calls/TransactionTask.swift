@@ -3,7 +3,7 @@ import TaskKit
 /// Changes several records, all or none.
 struct TransactionTask: WriteTask {
     static let name = "persistence.transaction"
-    static let summary = "Carries out several creates, updates and deletes: all of them or none."
+    static let summary = "Performs several creates, updates and deletes: all of them or none."
     struct Request: Codable, Sendable {
         var operations: [Operation]
         var namespace: String?

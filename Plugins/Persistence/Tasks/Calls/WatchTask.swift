@@ -16,7 +16,7 @@ struct WatchTask: StoreTask {
     let store: Store
 
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
-        guard let access = visit.access else { preconditionFailure("\(Self.name) came to a reader.") }
+        guard let access = visit.access else { preconditionFailure("\(Self.name) was sent to a reader.") }
         let namespace = try caller.namespace(named: request.namespace)
         let path = try TablePath(namespace: namespace, checking: request.table, at: "$")
         guard request.stop == true else {

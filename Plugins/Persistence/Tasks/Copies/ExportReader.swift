@@ -75,7 +75,7 @@ struct ExportReader {
         }
         while let line = try lines.next() {
             guard line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else {
-                throw .unfitLine(lines.number, expected: "nothing behind the last line", got: "something")
+                throw .unfitLine(lines.number, expected: "nothing after the last line", got: "something")
             }
         }
     }

@@ -33,7 +33,9 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
 
     /// The description of the settings for operators.
     static let settings: [String: JSON] = [
-        "file": ["description": "The database's name in the state directory.", "default": .string(defaultFile)],
+        "file": [
+            "description": "The name of the database's file in the state directory.", "default": .string(defaultFile),
+        ],
         "tombstones": [
             "description": """
             The number of deletions that each namespace keeps for watches from an older version. A watch that has \
@@ -44,15 +46,15 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
         ],
         "namespace_records": [
             "description": """
-            Records that one user stores in one origin; 0: any number. One more is quota.exceeded.
+            The maximum number of records of one user in one origin. 0: unlimited. One more fails with quota.exceeded.
             """,
             "default": .number(JSONNumber(StoreQuota.standard.records)), "minimum": 0,
             "maximum": .number(JSONNumber(maximumRecords)),
         ],
         "namespace_bytes": [
             "description": """
-            Bytes of the keys and the JSON texts of what one user stores in one origin; 0: any number. More are \
-            quota.exceeded.
+            The maximum number of bytes of the keys and JSON texts of one user's records in one origin. 0: unlimited. \
+            More fail with quota.exceeded.
             """,
             "default": .number(JSONNumber(StoreQuota.standard.bytes)), "minimum": 0,
             "maximum": .number(JSONNumber(maximumBytes)),

@@ -74,13 +74,13 @@ extension BridgeError {
     var withoutDetails: BridgeError {
         if code == .storageFull { return BridgeError(.storageFull, "the disk is full", isTransient: true) }
         return BridgeError(
-            code, "the database cannot be used: the daemon's log says why", isTransient: isTransient)
+            code, "the database cannot be used: see the daemon's log", isTransient: isTransient)
     }
 
     /// The error for callers while the database is known to be damaged.
     static var storeDamaged: BridgeError {
         BridgeError(
-            .storageFailed, "the database is damaged, and no call is carried out: the daemon's log says what to do")
+            .storageFailed, "the database is damaged, and no call is processed: see the daemon's log")
     }
 
     /// Creates the caller's error for a failure of the database. It contains no content of records.

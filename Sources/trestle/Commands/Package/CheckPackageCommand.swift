@@ -8,7 +8,7 @@ struct CheckPackageCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Checks a package: its form, its signature, and each of its files.",
         discussion: """
-            Without --key any key may have signed; the result names it.
+            Without --key, any key is accepted; the result contains the key.
 
             EXAMPLES
               trestle package check notes-1.0.tar.zst

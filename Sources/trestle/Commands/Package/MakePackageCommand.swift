@@ -8,9 +8,10 @@ struct MakePackageCommand: AsyncParsableCommand {
         commandName: "make",
         abstract: "Makes a signed package of a folder.",
         discussion: """
-            The folder holds manifest.json, with id and version at least, and a folder files with the files of the \
-            application. Hashes, lengths and media types are added to the manifest; a type that it gives a file stays. \
-            Links are refused. The same folder and key make the same bytes.
+            The folder contains manifest.json, with at least id and version, and a folder named files with the files \
+            of the application. Hashes, lengths and media types are added to the manifest; a media type that the \
+            manifest contains is not changed. Symbolic links are refused. The same folder and key always give the same \
+            bytes.
 
             EXAMPLES
               trestle package make notes --key notes.key

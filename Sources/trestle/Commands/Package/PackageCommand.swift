@@ -7,8 +7,9 @@ struct PackageCommand: AsyncParsableCommand {
         commandName: "package",
         abstract: "Makes and checks offline packages.",
         discussion: """
-            An offline package is the files of a web application under a signature, as one file or as a folder. \
-            http.packages.install installs it, and http.fetch answers requests from it. No daemon is asked here.
+            An offline package contains the files of a web application with a signature, as one file or as a folder. \
+            http.packages.install installs it, and http.fetch answers requests from it. These commands do not use a \
+            daemon.
 
             EXAMPLES
               trestle package key notes.key
@@ -36,7 +37,7 @@ enum PackageRun {
     static func key(in path: String) throws -> PackageSecretKey {
         let text = String(decoding: try InputFile(path).contents(), as: UTF8.self)
         guard let key = PackageSecretKey(text) else {
-            throw UsageFailure("\(path) holds no secret key; trestle package key makes one")
+            throw UsageFailure("\(path) contains no secret key; trestle package key creates one")
         }
         return key
     }

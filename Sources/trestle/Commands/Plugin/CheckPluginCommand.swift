@@ -10,19 +10,19 @@ struct CheckPluginCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Checks a plugin against the rules for plugins, in a daemon of its own.",
         discussion: """
-            The plugin must load, and refuse options that its schemas forbid. Each call of a task must have one \
-            answer, which fits its schema, and the work must end when the call is cancelled or its deadline passes. \
-            No second answer may come within a second, and no call may be left. The plugin must stop while it works \
-            on a call, and start again on the state that it left. A library is checked in a process of its own, and \
-            then in the daemon's; with --config, only where that file specifies. Checks that a call prevents, because \
-            it closes the session of its caller, are listed.
+            The plugin must load, and must refuse options that its schemas forbid. Each call of a task must have \
+            exactly one answer, which matches its schema, and the work must end when the call is cancelled or its \
+            deadline passes. No second answer may follow within a second, and no call may remain. The plugin must stop \
+            while it works on a call, and must start again with the state that it left. A library is checked in a \
+            process of its own, and then in the daemon's process; with --config, only where that file specifies. \
+            Checks that are impossible because a call closes the session of its caller are listed.
 
             A project's folder is built first, as `trestle plugin dev` builds it.
 
-            A call may do anything, so only those tasks are called that --call names, some five times in each place, \
-            besides calls with options of the wrong kind, or without what the task's schema requires. Nothing of the \
-            daemon that may be running on this machine is touched: socket, state and configuration are others, and \
-            gone afterwards. What the plugin does elsewhere, it does.
+            Calls can have any effect. Therefore only the tasks that --call names are called, some of them five times \
+            in each place. Other tasks are only called with options of the wrong type, or without options that the \
+            schema requires. The check uses its own socket, state and configuration, and removes them afterwards; it \
+            does not affect a daemon that runs on this machine. Other effects of the plugin are not undone.
 
             EXAMPLES
               trestle plugin check . --call scanner='{"who": "World"}'

@@ -8,13 +8,13 @@ struct DevelopPluginCommand: AsyncParsableCommand {
         commandName: "dev",
         abstract: "Builds a plugin and runs it in a daemon of its own; each save rebuilds and reloads it.",
         discussion: """
-            Builds with swift build where the folder has a Package.swift, with make where it has a Makefile, and not \
-            at all where it has only a manifest NAME.plugin.toml. Packages that depend on Trestle alone are built in a \
-            scratch folder that they share, in ~/.cache/trestle/swift, so that TaskKit is built once; with a .build of \
-            its own a package is built there. Shows each call with its progress and its end, and \
-            what the plugin logs, of any level. What the plugin writes into its own folder reloads it twice in a row \
-            at most. A build that fails, or a plugin that does not start, leaves the one that runs. The socket that \
-            it prints is for this user alone. Interrupted, it ends the daemon and removes its files.
+            Builds with swift build if the folder contains a Package.swift, and with make if it contains a Makefile. A \
+            folder with only a manifest NAME.plugin.toml is not built. Packages that depend on Trestle alone are built \
+            in a shared scratch folder, ~/.cache/trestle/swift, so that TaskKit is built once; a package with its own \
+            .build is built there. Shows each call with its progress and its end, and all log messages of the plugin. \
+            Files that the plugin writes into its own folder reload it at most twice in a row. If a build fails, or \
+            the plugin does not start, the previous version keeps running. Only this user can use the socket that is \
+            printed. When it is interrupted, the command ends the daemon and removes its files.
 
             EXAMPLES
               trestle plugin dev

@@ -9,13 +9,13 @@ struct InstallPluginCommand: BridgeCommand {
         commandName: "install",
         abstract: "Installs a plugin permanently, and loads it into the running daemon.",
         discussion: """
-            A project's folder is built for release first: swift build -c release, make, or nothing for a manifest. \
-            Started by root, the build runs as the owner of the folder. The plugin is copied into the first directory \
-            that the daemon's setting local_plugin_dir names, on Debian /usr/local/lib/trestle/local-plugins, as files \
-            of whoever installs it that nobody else may write: of a library the file, of a manifest all that lies \
-            beside it, but hidden files. The daemon loads it, now and at every start. One that is installed already is \
-            replaced without losing a call. Where the daemon cannot use it, nothing stays installed, or what was \
-            installed before.
+            A project's folder is built for release first: with swift build -c release, with make, or not at all if it \
+            contains only a manifest. If root runs the command, the build runs as the owner of the folder. The plugin \
+            is copied into the first directory of the daemon's setting local_plugin_dir, on Debian \
+            /usr/local/lib/trestle/local-plugins. The copies belong to the user who runs the command, and no other \
+            user may write to them. Of a library, its file is copied; of a manifest, all files of its folder except \
+            hidden ones. The daemon loads the plugin immediately and at every start. An installed version is replaced \
+            without losing a call. If the daemon cannot use the new version, the previous state is restored.
 
             EXAMPLES
               sudo trestle plugin install .
@@ -77,8 +77,8 @@ struct UninstallPluginCommand: BridgeCommand {
         commandName: "uninstall",
         abstract: "Unloads a plugin from the running daemon, and removes what `install` has installed.",
         discussion: """
-            Calls that are under way may end first, for as long as the setting stop_timeout says. What the plugin has \
-            stored stays.
+            Calls in flight may end first, within the time of the setting stop_timeout. Data that the plugin has \
+            stored is not removed.
 
             EXAMPLES
               sudo trestle plugin uninstall scanner

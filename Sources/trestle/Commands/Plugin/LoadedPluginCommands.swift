@@ -9,7 +9,7 @@ struct ListPluginsCommand: BridgeCommand {
         commandName: "list",
         abstract: "Lists the daemon's plugins: state, process and tasks; the same as trestle plugins.",
         discussion: """
-            Of a plugin that could not be used, the reason.
+            For a plugin that could not be loaded, the reason is shown.
 
             EXAMPLES
               trestle plugin list
@@ -63,7 +63,7 @@ struct UnloadPluginCommand: BridgeCommand {
         commandName: "unload",
         abstract: "Unloads a plugin from the running daemon.",
         discussion: """
-            Calls that are under way may end first, for as long as the setting stop_timeout says.
+            Calls in flight may end first, within the time of the setting stop_timeout.
 
             EXAMPLES
               trestle plugin unload scanner
@@ -82,9 +82,9 @@ struct ReloadPluginCommand: BridgeCommand {
         commandName: "reload",
         abstract: "Replaces a plugin by the current version of its files, without losing a call.",
         discussion: """
-            The new version is started before it takes over; calls that are under way end where they began. If it \
-            fails, the version before stays, and the status is 1. A plugin that was refused is loaded once it is \
-            corrected.
+            The new version is started before it replaces the old one; calls in flight end in the old version. If the \
+            new version fails, the old version stays, and the exit status is 1. A plugin that was refused is loaded if \
+            it has been corrected.
 
             EXAMPLES
               trestle plugin reload scanner

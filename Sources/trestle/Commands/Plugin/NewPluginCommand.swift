@@ -4,10 +4,10 @@ import ArgumentParser
 struct NewPluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Writes the folder of a new plugin, which builds, passes a test and answers.",
+        abstract: "Creates the folder of a new plugin, with a test.",
         discussion: """
-            Its one task has the plugin's name and returns a greeting. README.md in the folder has the commands that \
-            build, test, check and run it. Nothing that exists is overwritten.
+            The plugin has one task with the plugin's name, which returns a greeting. README.md in the folder contains \
+            the commands that build, test, check and run it. Existing files are not overwritten.
 
             EXAMPLES
               trestle plugin new scanner
@@ -28,8 +28,8 @@ struct NewPluginCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "For Swift: the folder or the URL of Trestle's package.",
             discussion: """
-                Without it the checkout that this program was built in, or else what is installed along with it, \
-                which has TaskKit and no test kit.
+                Without it: the checkout in which this program was built, or else the package that is installed with \
+                it, which contains TaskKit but no test kit.
                 """,
             valueName: "path | url"))
     var trestle: String?

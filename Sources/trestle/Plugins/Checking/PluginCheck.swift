@@ -130,7 +130,7 @@ struct PluginCheck {
         }
         guard suspects.count != 1, later > 0 else { return }
         let names = answers.map(\.task).joined(separator: ", ")
-        say(nil, "once", .failed, "\(later) answers came for calls that had been answered, of \(names); \(law)")
+        say(nil, "once", .failed, "\(later) additional answers were sent for calls of \(names); \(law)")
     }
 
     private func runningPlugin(_ daemon: CheckedDaemon) async throws -> JSON? {
@@ -212,7 +212,7 @@ struct PluginCheck {
             }
             say(answer.task, "stop", .skipped, "\(sent), and its calls may take longer than a daemon waits that stops")
         case .pluginCrashed, .pluginUnavailable, .replyMissing, .replyInvalid:
-            say(answer.task, "stop", .failed, "\(sent), and what came was \(error.code): \(error.message)")
+            say(answer.task, "stop", .failed, "\(sent), and the answer was \(error.code): \(error.message)")
         default: break
         }
     }

@@ -94,7 +94,7 @@ struct TaskCheck {
             if let value = sampler.allowed { return value }
             skip("call", "no options could be made from its schema: give some with --call '\(name)={…}'")
         case .none:
-            skip("call", "it was not called, since a call may do anything: name it with --call, or say --call-all")
+            skip("call", "it was not called, because a call can have any effect: use --call or --call-all")
         }
         return nil
     }
@@ -168,10 +168,10 @@ struct TaskCheck {
             fail(
                 "call",
                 "\(sent), and did not answer within \(HumanDuration.text(timeout)); if it works for longer than that, "
-                    + "say so with --timeout")
+                    + "set --timeout")
         case .pluginCrashed: fail("call", "\(sent), and its process ended: \(error.message)")
         case .replyMissing, .replyInvalid, .pluginUnavailable, .internal, .optionsInvalid, .taskNotFound:
-            fail("call", "\(sent), and what came was \(error.code): \(error.message)")
+            fail("call", "\(sent), and the answer was \(error.code): \(error.message)")
         default:
             pass("call", "\(sent), and answered with the error \(error.code)")
             return true
@@ -182,7 +182,7 @@ struct TaskCheck {
     private func check(_ what: String, _ values: [JSON], against schema: JSON) {
         if what == "progress", schema == .null {
             if let first = values.first {
-                fail(what, "it sent \(Self.short(first)), and says in its description that it sends no progress")
+                fail(what, "it sent \(Self.short(first)), although its description declares no progress")
             }
             return
         }
@@ -203,7 +203,7 @@ struct TaskCheck {
         if await daemon.hasLateAnswers(late + 1, of: name, within: timeout) { return }
         fail(
             "cancel",
-            "its call was ended at the deadline, and it did not say that the work was over within "
+            "its call was ended at the deadline, and it did not report the end of its work within "
                 + "\(HumanDuration.text(timeout))"
         )
     }

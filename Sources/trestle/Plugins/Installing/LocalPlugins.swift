@@ -50,8 +50,8 @@ struct LocalPlugins: Sendable {
             let path = plugin["path"]?.stringValue ?? ""
             guard let entry = entryPath(of: path) else {
                 throw ProjectFailure(
-                    "the plugin \(text) was loaded from \(path), and `trestle plugin install` did not put it there: "
-                        + "`trestle plugin unload \(text)` takes it away until the daemon starts again")
+                    "the plugin \(text) was loaded from \(path), and was not installed with `trestle plugin install`: "
+                        + "`trestle plugin unload \(text)` unloads it until the daemon starts again")
             }
             return Installed(name: text, path: entry)
         }

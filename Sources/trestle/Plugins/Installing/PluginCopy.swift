@@ -68,8 +68,8 @@ struct PluginCopy {
         bytes += status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : 0
         guard files <= Self.maximumFiles, bytes <= Self.maximumBytes else {
             throw ProjectFailure(
-                "more than \(Self.maximumFiles) files, or 1 GiB, lie beside \(plugin), and all of them would be installed "
-                    + "with it: put it into a folder with nothing but what its worker needs")
+                "more than \(Self.maximumFiles) files, or 1 GiB, are in the folder of \(plugin), and all of them would "
+                    + "be installed: move it into a folder with only the files that its worker needs")
         }
     }
 

@@ -32,7 +32,7 @@ struct PluginTemplate: Sendable {
         return build + [
             (
                 "\(shell(paths.program)) plugin check . --call \(name.text)='\(Self.sampleOptions)'",
-                "holds it against all that a plugin must do"
+                "checks it against the rules for plugins"
             ),
             ("\(shell(paths.program)) plugin dev", "runs it, and builds and reloads it with every save"),
             ("sudo \(shell(paths.program)) plugin install .", "builds it for release, and installs it permanently"),

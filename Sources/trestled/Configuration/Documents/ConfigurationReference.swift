@@ -10,7 +10,7 @@ struct ConfigurationReference {
         }.joined(separator: "\n")
     }
 
-    private static let head = "| setting | values | default | a change holds | what it does |"
+    private static let head = "| setting | values | default | a change takes effect | meaning |"
     private static let rule = "| --- | --- | --- | --- | --- |"
 
     private func row(_ setting: DocumentedSetting, of table: DocumentedTable) -> String {

@@ -17,7 +17,7 @@ struct ConfigurationSample {
         var text = setting.documentation
         if let note = setting.defaultNote { text += " By default: \(note)" }
         if !setting.type.isEmpty { text += " (\(setting.type))" }
-        if setting.effect == .restart { text += " A change waits for a restart." }
+        if setting.effect == .restart { text += " A change takes effect after a restart." }
         return comment(text) + ["#\(setting.name) = \(setting.value ?? "")"]
     }
 
@@ -25,16 +25,17 @@ struct ConfigurationSample {
         #:schema ./trestled.schema.json
         # The configuration of trestled, every setting at its default. Written by `trestled --print-config sample`.
         #
-        # A setting is in force once the # before it is taken away; one of a table needs the line of the table, such as
-        # [limits], too. Settings without a table stand above the first such line. As long as no table is in force, a
-        # setting without one may also be appended to the end.
+        # To change a setting, remove the # before it. A setting of a table also needs the line of its table, such as
+        # [limits]. Settings without a table precede the first such line. While no table is in use, a setting without a
+        # table may also be appended to the end.
         #
-        # The daemon reads, where --config names no other file, trestled.toml in $CONFIGURATION_DIRECTORY (systemd sets
-        # it); without that in /etc/trestle for root, else in $XDG_CONFIG_HOME/trestle or ~/.config/trestle. Flags beat
-        # this file. An unknown key, a value of the wrong type and one out of range are refused with their line.
-        # `trestled --check-config` says whether a file is good, `trestle config reload` or SIGHUP has the daemon read it again.
+        # The daemon reads the file that --config names, else trestled.toml in $CONFIGURATION_DIRECTORY (systemd sets
+        # it), else in /etc/trestle for root, and in $XDG_CONFIG_HOME/trestle or ~/.config/trestle for other users.
+        # Flags take precedence over this file. Unknown keys, and values of the wrong type or out of range, are refused
+        # with their line. `trestled --check-config` checks a file. `trestle config reload`, or SIGHUP, makes the daemon
+        # read its file again.
         #
-        # Durations are text with a unit: "250ms", "5s", "2m", "1h". Sizes are "64KiB", "1MiB", or a number of bytes.
+        # Durations are strings with a unit: "250ms", "5s", "2m", "1h". Sizes are "64KiB", "1MiB", or a number of bytes.
         """.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
     /// Returns the text as comment lines of limited length.
