@@ -68,7 +68,10 @@ struct Page {
             let kept = title.unicodeScalars.filter {
                 $0.properties.isAlphabetic || $0.properties.numericType != nil || "-_ ".unicodeScalars.contains($0)
             }
-            anchors.insert(String(String.UnicodeScalarView(kept)).replacingOccurrences(of: " ", with: "-"))
+            let anchor = String(String.UnicodeScalarView(kept)).replacingOccurrences(of: " ", with: "-")
+            // Later headings with the same text are numbered.
+            var number = 0
+            while !anchors.insert(number == 0 ? anchor : "\(anchor)-\(number)").inserted { number += 1 }
         }
         return anchors
     }
