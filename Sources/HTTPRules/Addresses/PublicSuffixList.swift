@@ -3,8 +3,8 @@ import CPublicSuffix
 /// The list of public suffixes: the names below which others may register names, such as `com` or `co.uk`. It
 /// determines the site of an origin, and the cookies whose domain would be too wide.
 public final class PublicSuffixList: Sendable {
-    /// libpsl's list. `nonisolated(unsafe)`: it is only read after `init`, and libpsl has no other state.
-    private nonisolated(unsafe) let list: OpaquePointer
+    /// libpsl's list.
+    private nonisolated(unsafe) let list: OpaquePointer  // Only read after `init`; libpsl has no other state.
     /// Whether the list was loaded and must be freed; the built-in one is libpsl's own.
     private let isLoaded: Bool
 

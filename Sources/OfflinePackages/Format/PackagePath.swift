@@ -62,7 +62,7 @@ struct PackagePathSet {
             try insert(folder: String(path[..<index]))
         }
         guard kinds.updateValue(.file, forKey: path.lowercased()) == nil else {
-            throw PackagePath.fault(path, "is ambiguous beside another path")
+            throw PackagePath.fault(path, "differs from another path in no more than case or composition")
         }
     }
 
@@ -71,7 +71,7 @@ struct PackagePathSet {
         switch kinds[key] {
         case nil: kinds[key] = .folder(folder)
         case .folder(let other)? where other.utf8.elementsEqual(folder.utf8): break
-        default: throw PackagePath.fault(folder, "is ambiguous beside another path")
+        default: throw PackagePath.fault(folder, "differs from another path in no more than case or composition")
         }
     }
 }

@@ -58,7 +58,8 @@ extension PluginTemplate {
                     ("Makefile", "builds and tests it"),
                 ],
                 further: """
-                    `trestle_plugin.h` describes the interface line by line, `trestle_json.h` reads options, docs/plugins.md of Trestle describes manifests.
+                    `trestle_plugin.h` describes the interface line by line, `trestle_json.h` reads options, docs/plugins.md
+                    of Trestle describes manifests.
                     """),
         ]
     }
