@@ -76,6 +76,16 @@ struct Page {
         return anchors
     }
 
+    /// Returns the cells of the first table under a heading, without its head. Empty if there is none.
+    func table(under heading: String) -> [[String]] {
+        let section = lines.drop { $0 != "## \(heading)" }
+        let rows = section.drop { !$0.hasPrefix("| ") }.prefix { $0.hasPrefix("| ") }.dropFirst(2)
+        return rows.map { row in
+            row.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
     /// The targets of the links in the prose, with their lines.
     var links: [(line: Int, target: String)] {
         prose.flatMap { number, text in
