@@ -23,9 +23,9 @@ check_swift() {
     local get='https://www.swift.org/install/linux/ says how to install it.'
     command -v swift >/dev/null ||
         fail "Swift $swift_major.$swift_minor or later is needed, and there is no swift on the PATH. $get"
-    local said major minor
-    said=$(swift --version 2>/dev/null)
-    [[ $said =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]] || fail "swift --version says nothing of a version: $said"
+    local output major minor
+    output=$(swift --version 2>/dev/null)
+    [[ $output =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]] || fail "swift --version prints no version: $output"
     major=${BASH_REMATCH[1]} minor=${BASH_REMATCH[2]}
     ((major > swift_major || (major == swift_major && minor >= swift_minor))) ||
         fail "Swift $swift_major.$swift_minor or later is needed, and this is $major.$minor ($(command -v swift)). $get"

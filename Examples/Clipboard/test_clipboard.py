@@ -41,8 +41,8 @@ class Screen:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
         os.close(theirs)
-        with open(ours, "rb") as said:
-            self.name = f":{said.readline().decode().strip()}"
+        with open(ours, "rb") as output:
+            self.name = f":{output.readline().decode().strip()}"
 
     def close(self) -> None:
         self._process.terminate()

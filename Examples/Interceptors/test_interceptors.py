@@ -82,7 +82,7 @@ class PageTests(unittest.TestCase):
     def test_the_commands_of_the_page_answer_what_it_says(self) -> None:
         commands = re.findall(r"^trestle --socket \S+ (.*?) +# (.*)$", block("sh"), re.MULTILINE)
         self.assertEqual(len(commands), 6)
-        for command, says in commands:
+        for command, expected in commands:
             ran = subprocess.run(
                 [self.binaries / "trestle", "--socket", self.socket_path, *command.split()],
                 capture_output=True, text=True, timeout=TEST_TIMEOUT,
@@ -91,7 +91,7 @@ class PageTests(unittest.TestCase):
             if command.startswith("call http.fetch"):
                 self.assertEqual(json.loads(ran.stdout)["body"]["text"], "mocked")
             elif command.startswith("call"):
-                self.assertEqual(json.loads(ran.stdout), json.loads(says.partition(", and again")[0]), command)
+                self.assertEqual(json.loads(ran.stdout), json.loads(expected.partition(", and again")[0]), command)
 
     def test_a_request_for_one_site_is_answered_for_the_other(self) -> None:
         result = self.bridge.call("http.fetch", {"url": "https://old.example/hello"})

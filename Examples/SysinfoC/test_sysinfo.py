@@ -36,11 +36,11 @@ class SysinfoTests(unittest.TestCase):
         return raised.exception.code
 
     def test_memory_is_what_the_kernel_says(self) -> None:
-        said = self.bridge.call("sysinfo.memory")
+        memory = self.bridge.call("sysinfo.memory")
         kernel = dict(line.split()[:2] for line in Path("/proc/meminfo").read_text("ascii").splitlines())
-        self.assertEqual(said["totalBytes"], int(kernel["MemTotal:"]) * 1024)
-        self.assertEqual(said["swapTotalBytes"], int(kernel["SwapTotal:"]) * 1024)
-        self.assertTrue(0 < said["availableBytes"] <= said["totalBytes"])
+        self.assertEqual(memory["totalBytes"], int(kernel["MemTotal:"]) * 1024)
+        self.assertEqual(memory["swapTotalBytes"], int(kernel["SwapTotal:"]) * 1024)
+        self.assertTrue(0 < memory["availableBytes"] <= memory["totalBytes"])
 
     def test_load_and_uptime(self) -> None:
         load = self.bridge.call("sysinfo.load")

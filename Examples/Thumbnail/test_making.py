@@ -23,7 +23,7 @@ class CancelTests(unittest.TestCase):
             call, file = CancelledAt(at), io.BytesIO(encoded(Image.new("RGB", (80, 60))))
             with self.assertRaises(BridgeError):
                 thumbnail.make_thumbnail(file, {"width": 10, "height": 10}, call)  # type: ignore[arg-type]
-            self.assertEqual(call.said, at)
+            self.assertEqual(call.step, at)
 
     def test_a_cancelled_call_ends_with_its_step(self) -> None:
         asyncio.run(self.cancel_at_work())
@@ -82,12 +82,12 @@ class CancelledAt:
 
     def __init__(self, at: str) -> None:
         self.at = at
-        self.said: Optional[str] = None
+        self.step: Optional[str] = None
 
     def report_progress(self, value: Any) -> bool:
-        self.said = value["step"]
+        self.step = value["step"]
         return True
 
     def check_cancelled(self) -> None:
-        if self.said == self.at:
+        if self.step == self.at:
             raise BridgeError("call.cancelled", "it was")

@@ -7,12 +7,12 @@ final class LineStream: UnixStreamDelegate {
     private static let maximumLineBytes = 64 << 10
 
     private let stream: UnixStream
-    private let say: @LoopActor (String) -> Void
+    private let onLine: @LoopActor (String) -> Void
     private var line: [UInt8] = []
 
-    init(_ stream: UnixStream, _ say: @escaping @LoopActor (String) -> Void) {
+    init(_ stream: UnixStream, onLine: @escaping @LoopActor (String) -> Void) {
         self.stream = stream
-        self.say = say
+        self.onLine = onLine
         stream.delegate = self
         stream.startReading()
     }
@@ -35,7 +35,7 @@ final class LineStream: UnixStreamDelegate {
         guard !line.isEmpty else { return }
         let text = String(decoding: line, as: UTF8.self)
         line.removeAll(keepingCapacity: true)
-        say(text)
+        onLine(text)
     }
 
     func endOfInput() { endLine() }

@@ -19,7 +19,7 @@ extension IsolatedPluginHost {
         if event.isDirect { options["direct"] = true }
         if event.isRetained { options["retain"] = true }
         if event.isForgotten { options["forget"] = true }
-        say("plugin.publish", .object(options))
+        notify("plugin.publish", .object(options))
     }
 
     /// Returns the value of an event's data; `nil` if they are not valid JSON. They are two levels deep in the message.

@@ -65,7 +65,7 @@ final class IsolatedPluginHost: PluginReceiver {
         }
         Self.channel = channel
         EventLoop.atTurnEnd { host.beginWaiting() }
-        host.metrics.publish { [host] metrics in host.say("plugin.metrics", metrics) }
+        host.metrics.publish { [host] metrics in host.notify("plugin.metrics", metrics) }
         PluginHolders.watch(isPlugins: true)
     }
 
@@ -212,7 +212,7 @@ final class IsolatedPluginHost: PluginReceiver {
     /// Removes a call that ends. The daemon counts second answers and answers to unknown calls.
     func forget(_ id: UInt64) {
         // The process ends after the answer to `plugin.stop`.
-        if id == stop, let news = metrics.takeNews() { say("plugin.metrics", news) }
+        if id == stop, let news = metrics.takeNews() { notify("plugin.metrics", news) }
         working.remove(id)
         if !questions.isEmpty { questions.remove(id) }
     }
@@ -244,11 +244,11 @@ final class IsolatedPluginHost: PluginReceiver {
             "message": .string(message.cut(toBytes: PluginProtocol.logLineBytes)),
         ]
         if call != 0 { line["call"] = .number(JSONNumber(call)) }
-        say("plugin.log", .object(line))
+        notify("plugin.log", .object(line))
     }
 
     /// Calls a task that only plugin processes may call.
-    func say(_ task: String, _ options: JSON) {
+    func notify(_ task: String, _ options: JSON) {
         JSON.string(task).bytes.withUnsafeBytes { name in
             options.bytes.withUnsafeBytes { options in
                 var call = OutgoingCall(quotedTask: name, options: options)

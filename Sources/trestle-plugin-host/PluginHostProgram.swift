@@ -17,11 +17,11 @@ enum PluginHostProgram {
         let arguments = CommandLine.arguments.dropFirst()
         guard let library = arguments.first, arguments.count == 1, !library.hasPrefix("-") else {
             let isWanted = arguments.first == "--help" || arguments.first == "-h"
-            say(help, to: isWanted ? STDOUT_FILENO : STDERR_FILENO)
+            writeLine(help, to: isWanted ? STDOUT_FILENO : STDERR_FILENO)
             exit(isWanted ? 0 : 64)
         }
         guard let descriptor = getenv(PluginProtocol.descriptorVariable).flatMap({ Int32(String(cString: $0)) }) else {
-            say(
+            writeLine(
                 "\(PluginProtocol.descriptorVariable) names no descriptor: only the daemon starts this",
                 to: STDERR_FILENO)
             exit(64)
@@ -37,7 +37,7 @@ enum PluginHostProgram {
             do {
                 try IsolatedPluginHost.serve(library, over: descriptor)
             } catch {
-                say("the descriptor \(descriptor) cannot be used: \(error)", to: STDERR_FILENO)
+                writeLine("the descriptor \(descriptor) cannot be used: \(error)", to: STDERR_FILENO)
                 exit(1)
             }
         }
@@ -45,7 +45,7 @@ enum PluginHostProgram {
         MainQueue.serve()
     }
 
-    private static func say(_ text: String, to descriptor: Int32) {
+    private static func writeLine(_ text: String, to descriptor: Int32) {
         let line = Array((text + "\n").utf8)
         _ = write(descriptor, line, line.count)
     }

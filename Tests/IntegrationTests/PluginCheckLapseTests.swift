@@ -121,8 +121,8 @@ struct PluginCheckLapseTests {
         let findings = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
         for isolation in ["isolated", "in-process"] {
             let here = findings.filter { $0["isolation"]?.stringValue == isolation }
-            let said = here.filter { $0["task"] == "closeWeb" }.compactMap { $0["says"]?.stringValue }
-            #expect(said.contains { $0.contains("is not checked") }, "\(said)")
+            let messages = here.filter { $0["task"] == "closeWeb" }.compactMap { $0["message"]?.stringValue }
+            #expect(messages.contains { $0.contains("is not checked") }, "\(messages)")
             for check in ["leak", "stop", "restart"] {
                 #expect(
                     here.contains { $0["check"]?.stringValue == check && $0["outcome"] == "passed" }, "\(run.output)")

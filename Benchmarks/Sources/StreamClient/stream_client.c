@@ -77,7 +77,7 @@ static void receive(client *client) {
 }
 
 /* Whether the last answer is short and contains this text. */
-static bool says(const client *client, const char *text) {
+static bool contains(const client *client, const char *text) {
     return client->used < SHORT_BYTES && strstr(client->input, text);
 }
 
@@ -92,7 +92,7 @@ const char *answer(client *client) {
     }
     *end = 0;
     client->used = (size_t)(end - client->input) + 1;
-    if (says(client, "\"error\":")) errx(1, "%s", client->input);
+    if (contains(client, "\"error\":")) errx(1, "%s", client->input);
     return client->input;
 }
 
@@ -137,5 +137,5 @@ void read_messages(client *client, const char *stream) {
     do {
         begin(client, "read", stream, "");
         answer(client);
-    } while (!says(client, "\"end\":true"));
+    } while (!contains(client, "\"end\":true"));
 }

@@ -62,7 +62,7 @@ struct Main: ParsableCommand {
     func run() throws {
         Interruption.prepare()
         let cores = Cores.find()
-        if cores.server == nil { say("nothing is pinned to a core: there is only one, or taskset is missing") }
+        if cores.server == nil { printStatus("nothing is pinned to a core: there is only one, or taskset is missing") }
         let place = try Place(daemon: daemon)
         defer { place.remove() }
         let head = Machine(cores: cores, place: place).text
@@ -81,7 +81,7 @@ struct Main: ParsableCommand {
     private func measure(_ bench: Bench) throws -> [Line] {
         var lines: [Line] = []
         for row in rows where only.isEmpty || only.contains(row.name) {
-            say("\(row.name): \(row.summary)")
+            printStatus("\(row.name): \(row.summary)")
             try withExtendedLifetime(row.mayProcessorsSleep ? nil : WakefulProcessors()) {
                 for part in row.parts { lines += try measure(part, bench) }
             }
@@ -101,7 +101,9 @@ struct Main: ParsableCommand {
             return (lines: try part(bench), longTurns: bench.longTurns)
         } accept: { result in
             let isAccepted = Check.report(result.lines).isPassed && result.longTurns == 0
-            if !isAccepted { say("a limit is past; the part is measured again if the host took processor time") }
+            if !isAccepted {
+                printStatus("a limit does not hold; the part is measured again if the host took processor time")
+            }
             return isAccepted
         }
         bench.longTurns = longTurnsBefore + result.longTurns
@@ -110,7 +112,7 @@ struct Main: ParsableCommand {
 }
 
 /// Prints a progress message on standard error.
-func say(_ text: String) {
+func printStatus(_ text: String) {
     let bytes = Array("bench: \(text)\n".utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)
 }

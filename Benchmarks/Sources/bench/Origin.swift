@@ -33,7 +33,7 @@ extension Bench {
         let values = keyedNumbers(line)
         guard let calls = values["calls_per_second"], let bytes = values["megabytes_per_second"],
             let p50 = values["p50_us"], let cpu = values["cpu_us"]
-        else { throw Failure("curl-direct says nothing that is known: \(line)") }
+        else { throw Failure("curl-direct printed an unknown line: \(line)") }
         return CurlFigures(callsPerSecond: calls, megabytesPerSecond: bytes, p50: p50, cpu: cpu)
     }
 

@@ -119,11 +119,11 @@ extension Bench {
     }
 
     private func noteLongTurns(of daemon: Server) {
-        guard let turns = daemon.longTurns else { return say("a daemon reports nothing of long turns") }
+        guard let turns = daemon.longTurns else { return printStatus("a daemon does not report long turns") }
         longTurns += turns.count
         if turns.count > 0 {
             let longest = "the longest of \(turns.longestMilliseconds) ms of CPU time"
-            say("\(Int(turns.count)) long turns of the daemon, \(longest): \(turns.steps)")
+            printStatus("\(Int(turns.count)) long turns of the daemon, \(longest): \(turns.steps)")
         }
     }
 

@@ -25,7 +25,7 @@ public struct MemberStrings: Sendable {
         var walk = MemberCursor(text)
         var values: [String] = []
         while let member = walk.next() {
-            guard says(member.key) else { continue }
+            guard isKey(member.key) else { continue }
             switch member.value.first {
             case UInt8(ascii: "\""):
                 guard values.count < Self.maximumValues else {
@@ -39,7 +39,7 @@ public struct MemberStrings: Sendable {
         return values
     }
 
-    private func says(_ written: UnsafeRawBufferPointer) -> Bool {
+    private func isKey(_ written: UnsafeRawBufferPointer) -> Bool {
         // Escapes make a key longer, never shorter: most other keys are excluded by their length.
         guard written.count >= keyBytes.count + 2 else { return false }
         if written.count == quotedKey.count, written.elementsEqual(quotedKey) { return true }

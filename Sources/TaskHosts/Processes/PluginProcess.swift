@@ -46,7 +46,7 @@ final class PluginProcess {
         let host = link.host
         outputs = [(child.standardOutput, TRESTLE_LOG_INFO), (child.standardError, TRESTLE_LOG_WARNING)]
             .compactMap { stream, level in
-                stream.map { PluginProcessOutput($0) { [weak host] in host?.say(UInt32(level), $0(), of: nil) } }
+                stream.map { PluginProcessOutput($0) { [weak host] in host?.writeLog(UInt32(level), $0(), of: nil) } }
             }
         let socket = UnixSocket(adopting: ours)
         do {

@@ -241,7 +241,7 @@ final class PluginProcessHost: TaskHost {
     /// Writes a log line of the plugin. The text is made only if the line is written.
     ///
     /// - Parameter call: The call that the line is about; `nil` if there is none.
-    func say(_ level: UInt32, _ message: @autoclosure () -> String, of call: CallHandle?) {
+    func writeLog(_ level: UInt32, _ message: @autoclosure () -> String, of call: CallHandle?) {
         guard log.writes(level: level) else { return }
         switch lines.take(at: RuntimeInstant(nanoseconds: MonotonicInstant.now().nanoseconds)) {
         case .leaveOut: return

@@ -31,7 +31,7 @@ extension PluginProcessHost {
         do throws(BridgeError) {
             try runtime.takeInterceptedTasks(["interceptors": .object(tasks)], of: instance)
         } catch {
-            say(UInt32(TRESTLE_LOG_WARNING), "its interceptors stay as they were: \(error.message)", of: nil)
+            writeLog(UInt32(TRESTLE_LOG_WARNING), "its interceptors stay as they were: \(error.message)", of: nil)
         }
     }
 }

@@ -5,7 +5,7 @@ import PluginInterface
 @LoopActor
 final class PluginProcessOutput: UnixStreamDelegate {
     private let stream: UnixStream
-    private let say: (() -> String) -> Void
+    private let report: (() -> String) -> Void
     private var line: [UInt8] = []
     private var isCut = false
     /// The scheduling of this stream among the users of the loop; `nil` without a scheduler.
@@ -13,10 +13,10 @@ final class PluginProcessOutput: UnixStreamDelegate {
 
     /// Begins to read. This object closes the stream.
     ///
-    /// - Parameter say: Called with each line. The text is made only on request, as many lines are omitted.
-    init(_ stream: UnixStream, _ say: @escaping (() -> String) -> Void) {
+    /// - Parameter report: Called with each line. The text is made only on request, as many lines are omitted.
+    init(_ stream: UnixStream, _ report: @escaping (() -> String) -> Void) {
         self.stream = stream
-        self.say = say
+        self.report = report
         stream.delegate = self
         stream.startReading()
     }
@@ -62,7 +62,7 @@ final class PluginProcessOutput: UnixStreamDelegate {
             line.removeAll(keepingCapacity: true)
             isCut = false
         }
-        if !line.isEmpty { say { Self.shown(line) + (isCut ? "…" : "") } }
+        if !line.isEmpty { report { Self.shown(line) + (isCut ? "…" : "") } }
     }
 
     /// Returns the line as text. Invalid UTF-8 and control characters, which could move a terminal's cursor, are

@@ -14,9 +14,9 @@ extension PluginProcessOwnCalls {
     }
 
     /// Writes a log line.
-    func say(_ call: CallMessage) {
+    func writeLog(_ call: CallMessage) {
         guard let line = read(Line.self, call) else { return }
-        host.say(HostLog.level(named: line.level), line.message, of: line.call.flatMap(link.call(ofID:)))
+        host.writeLog(HostLog.level(named: line.level), line.message, of: line.call.flatMap(link.call(ofID:)))
     }
 
     /// Publishes an event, whose data stay text. Of repeated members only the last one is decoded, so that the work
@@ -111,5 +111,5 @@ extension PluginProcessOwnCalls {
         }
     }
 
-    private func warn(_ text: @autoclosure () -> String) { host.say(UInt32(TRESTLE_LOG_WARNING), text(), of: nil) }
+    private func warn(_ text: @autoclosure () -> String) { host.writeLog(UInt32(TRESTLE_LOG_WARNING), text(), of: nil) }
 }

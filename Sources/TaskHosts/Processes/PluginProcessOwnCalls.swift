@@ -27,7 +27,7 @@ final class PluginProcessOwnCalls {
 
     func receive(_ call: CallMessage) {
         switch String(decoding: call.task, as: UTF8.self) {
-        case "plugin.log": say(call)
+        case "plugin.log": writeLog(call)
         case "plugin.publish": publish(call)
         case "plugin.metrics": setMetrics(call)
         default: make(call)

@@ -136,8 +136,8 @@ final class PluginProcessSupervisor {
         }
         let manifest: JSON
         do throws(BridgeError) {
-            let said = try await greet(member)
-            manifest = said.withInterceptedTasks(
+            let declared = try await greet(member)
+            manifest = declared.withInterceptedTasks(
                 try await member.prepare(section: host.configured, start: host.started))
             // These workers open stores. In a pool, they run only in the first process.
             if pool == nil { try await member.launch(host.launched.filter { $0.worker.phase <= .beforeListening }) }

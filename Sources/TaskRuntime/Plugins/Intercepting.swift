@@ -33,12 +33,12 @@ extension PluginDirectory {
     ///
     /// - Throws: `reply.invalid` if that is invalid; then nothing has changed.
     func takeInterceptedTasks(_ answer: JSON, of plugin: PluginInstance) throws(BridgeError) {
-        guard let said = answer["interceptors"] else { return }
+        guard let value = answer["interceptors"] else { return }
         func refusal(_ reason: String) -> BridgeError {
             BridgeError(.replyInvalid, "\(plugin.providerName) sent an invalid list of interceptors: \(reason)")
         }
         var changes: [(Interceptor, [EventPattern])] = []
-        guard let members = said.objectValue else { throw refusal("interceptors is not an object") }
+        guard let members = value.objectValue else { throw refusal("interceptors is not an object") }
         for (name, tasks) in members {
             guard let interceptor = plugin.interceptors.first(where: { $0.name == name }) else {
                 throw refusal("has no interceptor \(name)")

@@ -158,16 +158,16 @@ extension PluginManifest {
             name: worker.name, phase: phase, after: worker.after ?? [], isRequired: worker.required ?? true)
     }
 
-    private static func interceptor(_ said: Text.Interceptor) throws(BridgeError) -> InterceptorDescription {
-        guard !said.name.isEmpty else { throw refusal("an interceptor has no name") }
-        for task in said.tasks where EventPattern(task) == nil {
+    private static func interceptor(_ written: Text.Interceptor) throws(BridgeError) -> InterceptorDescription {
+        guard !written.name.isEmpty else { throw refusal("an interceptor has no name") }
+        for task in written.tasks where EventPattern(task) == nil {
             throw refusal(
-                "the interceptor \(said.name) is for \(JSON.string(String(task.prefix(64))).text); expected the name "
+                "the interceptor \(written.name) is for \(JSON.string(String(task.prefix(64))).text); expected the name "
                     + "of a task: \(EventPattern.rule)"
             )
         }
         return InterceptorDescription(
-            name: said.name, summary: said.summary, tasks: said.tasks, onFailure: said.onFailure ?? .refuse)
+            name: written.name, summary: written.summary, tasks: written.tasks, onFailure: written.onFailure ?? .refuse)
     }
 
     private static func refusal(_ reason: String) -> BridgeError {

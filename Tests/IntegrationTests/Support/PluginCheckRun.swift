@@ -8,7 +8,7 @@ func checkFailures(_ path: String, _ arguments: String...) throws -> (names: [St
         Paths.program("trestle"), ["plugin", "check", path, "--timeout", "500ms"] + arguments)
     let lines = try check.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
     let failed = lines.filter { $0["outcome"] == "failed" }
-    for line in failed { #expect((line["says"]?.stringValue ?? "").count > 20, "\(line)") }
+    for line in failed { #expect((line["message"]?.stringValue ?? "").count > 20, "\(line)") }
     let names = failed.map { line in
         [line["task"]?.stringValue, line["check"]?.stringValue].compactMap { $0 }.joined(separator: " ")
     }

@@ -35,12 +35,12 @@ struct CheckChoiceTests {
     @Test("A finding has a line for people and an object for programs")
     func finding() {
         let finding = CheckFinding(
-            isolation: .isolated, task: "greet", check: "once", outcome: .failed, says: "two answers\nto one call")
+            isolation: .isolated, task: "greet", check: "once", outcome: .failed, message: "two answers\nto one call")
         #expect(finding.line { "*\($0)*" } == "failed  *greet once*: two answers to one call")
         #expect(
             finding.json == [
                 "isolation": "isolated", "task": "greet", "check": "once", "outcome": "failed",
-                "says": "two answers\nto one call",
+                "message": "two answers\nto one call",
             ])
     }
 }

@@ -28,7 +28,7 @@ private func attack(_ name: String, schema: @escaping @Sendable () -> String, op
         let answer = try field.ask(
             provider,
             callLine("bridge.register", #"{"tasks":["schema.task"],"descriptions":\#(description)}"#))
-        if !answer.contains(#""result""#) { say("\(name): the schema is refused: \(answer)") }
+        if !answer.contains(#""result""#) { printStatus("\(name): the schema is refused: \(answer)") }
         return .message(callLine("schema.task", options()), on: try field.connect(), of: field)
     }
 }

@@ -8,7 +8,7 @@ func measureAttack(_ attack: Attack, _ bench: Bench) throws -> [Line] {
     guard bench.attacks.isEmpty || bench.attacks.contains(attack.name) else { return [] }
     let figures = try bench.cores.keepingOffServer { try bench.measure(attack) }
     let lines = lines(of: figures)
-    for line in lines { say("\(line.row): \(line.finding?.valueText ?? "")") }
+    for line in lines { printStatus("\(line.row): \(line.finding?.valueText ?? "")") }
     return lines
 }
 

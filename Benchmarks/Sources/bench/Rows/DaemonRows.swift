@@ -16,7 +16,7 @@ func measureConnections(_ bench: Bench) throws -> [Line] {
         }
     } else {
         // The limits then count as exceeded, because the figures are unknown.
-        say("connections: not measured, this process may not have \(wanted + 1000) descriptors (ulimit -n)")
+        printStatus("connections: not measured, this process may not have \(wanted + 1000) descriptors (ulimit -n)")
     }
     let memory = median(with, without) { ($0.anonymousKiB - $1.anonymousKiB) / Double(wanted) }
     let ratio = median(with, without) { $0.serverCPU / $1.serverCPU }

@@ -114,7 +114,7 @@ private func megabytesPerSecond(
     let count = max(20, Int(200 * seconds))
     let command = bench.ahead() + [bench.place.program("fetcher"), daemon.socket, url, String(count), form]
     guard let elapsed = keyedNumbers(try ChildProcess(command).finish())["seconds"] else {
-        throw Failure("fetcher says nothing")
+        throw Failure("fetcher printed no figures")
     }
     return Double(count * bodyBytes) / 1e6 / elapsed
 }

@@ -15,7 +15,7 @@ private let rule = """
 
 func measureFlood(_ bench: Bench) throws -> [Line] {
     guard geteuid() == 0 else {
-        say("flood: left out, because only root may connect as two users")
+        printStatus("flood: left out, because only root may connect as two users")
         return []
     }
     let policy = bench.place.sockets + "/flood.d"

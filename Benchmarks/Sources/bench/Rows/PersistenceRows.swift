@@ -126,7 +126,7 @@ extension Bench {
         let line = try ChildProcess(command).finish()
         let values = keyedNumbers(line)
         guard let perSecond = values["ops_per_second"], let p50 = values["p50_us"], let p99 = values["p99_us"] else {
-            throw Failure("sqlite-direct says nothing that is known: \(line)")
+            throw Failure("sqlite-direct printed an unknown line: \(line)")
         }
         return SQLiteFigures(perSecond: perSecond, p50: p50, p99: p99)
     }

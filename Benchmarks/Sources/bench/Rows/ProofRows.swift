@@ -59,7 +59,7 @@ func measureMicro(_ bench: Bench) throws -> [Line] {
 
 func measureInstructions(_ bench: Bench) throws -> [Line] {
     guard Place.find("valgrind") != nil, Place.find("strip") != nil else {
-        say("instructions: left out, valgrind (or strip) is not installed")
+        printStatus("instructions: left out, valgrind (or strip) is not installed")
         return []
     }
     // Some versions of valgrind fail on Swift's debug information.

@@ -11,7 +11,7 @@ private let windowAttempts = 3
 
 func measureStreamNeighbours(_ bench: Bench) throws -> [Line] {
     guard AttackField.isRoot else {
-        say("streams: calls beside them are left out, because only root may connect as two users")
+        printStatus("streams: calls beside them are left out, because only root may connect as two users")
         return []
     }
     // The daemon competes with the neighbours: with a priority of its own it would show nothing beside `cat`.

@@ -74,7 +74,9 @@ private func run(_ form: StreamForm, _ file: String, _ bench: Bench, _ daemon: S
     let before = daemon.cpuSeconds
     let program = try ChildProcess(
         [bench.place.program("streamer"), daemon.socket, file, form.writer] + form.reader)
-    guard let seconds = keyedNumbers(try program.finish())["seconds"] else { throw Failure("streamer says nothing") }
+    guard let seconds = keyedNumbers(try program.finish())["seconds"] else {
+        throw Failure("streamer printed no figures")
+    }
     return StreamFigures(seconds: seconds, serverCPU: daemon.cpuSeconds - before)
 }
 

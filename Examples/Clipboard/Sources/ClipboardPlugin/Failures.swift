@@ -15,10 +15,10 @@ enum Failure {
                 + " configuration, as [plugins.clipboard] tool = \"/usr/bin/xclip\"")
     }
 
-    static func refused(display: String, _ said: String) -> BridgeError {
+    static func refused(display: String, _ output: String) -> BridgeError {
         BridgeError(
             "clipboard.unavailable",
-            "the clipboard of display \(display) cannot be used: \(said.isEmpty ? "its tool failed" : said); "
+            "the clipboard of display \(display) cannot be used: \(output.isEmpty ? "its tool failed" : output); "
                 + "is that display running, and may the daemon's user open it (xauthority)?",
             data: ["display": .string(display)])
     }

@@ -154,7 +154,7 @@ struct Xclip {
             child.wait()
         }
         var found: [UInt8] = []
-        var said: [UInt8] = []
+        var errorText: [UInt8] = []
         var status: Int32?
         // This waits for the end of the process and not for that of its output: a child of it may hold the output open.
         repeat {
@@ -164,11 +164,11 @@ struct Xclip {
                 try pause([output.ours.number, errors.ours.number], POLLIN)
             }
             read(output.ours.number) { found += $0 }
-            read(errors.ours.number) { said += $0.prefix(Self.maximumErrorBytes - said.count) }
+            read(errors.ours.number) { errorText += $0.prefix(Self.maximumErrorBytes - errorText.count) }
             if found.count > settings.textBytes { return .tooMuch }
         } while status == nil
         if status == 0 { return .bytes(found) }
-        let sentence = String(decoding: said, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+        let sentence = String(decoding: errorText, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         // xclip's message if no program has the selection, or not in this form.
         if sentence.hasPrefix("Error: target ") { return .nothing }
         throw Failure.refused(display: display, sentence)

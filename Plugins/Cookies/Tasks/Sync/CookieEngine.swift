@@ -156,7 +156,7 @@ struct CookieEngine: Sendable {
         let now = store.now
         for listener in listeners.all(of: changes.profile) {
             let news = changes.changes.filter { change in
-                change.version > listener.from && !(changes.writer == listener.session && changes.says(change))
+                change.version > listener.from && !(changes.writer == listener.session && changes.matches(change))
             }
             for event in CookiesChanged.events(news, of: changes.profile, for: listener.view, at: now) {
                 sink.publish(event, to: [listener.session])
@@ -235,15 +235,15 @@ private final class LingerEnd: CookieCall {
 
 extension ProfileChanges {
     /// Returns whether the result of a change equals what its writer wrote.
-    func says(_ change: CookieChange) -> Bool {
-        guard let said = written[change.key] else { return false }
+    func matches(_ change: CookieChange) -> Bool {
+        guard let own = written[change.key] else { return false }
         switch change.kind {
         case .set(let cookie):
-            guard var said else { return false }
+            guard var own else { return false }
             // A container does not decide about these, see ``Applying``.
-            (said.persist, said.pin, said.sourceSecure) = (cookie.persist, cookie.pin, cookie.sourceSecure)
-            return said.isSame(as: cookie)
-        case .removed: return said == nil
+            (own.persist, own.pin, own.sourceSecure) = (cookie.persist, cookie.pin, cookie.sourceSecure)
+            return own.isSame(as: cookie)
+        case .removed: return own == nil
         }
     }
 }

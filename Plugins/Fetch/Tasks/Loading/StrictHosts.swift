@@ -49,12 +49,12 @@ final class StrictHosts: Sendable {
     /// Records the policy that a host has sent over a valid TLS connection.
     ///
     /// - Returns: Whether the stored policy has changed.
-    func note(_ said: StrictTransport, of host: Host, in partition: Partition) -> Bool {
+    func note(_ policy: StrictTransport, of host: Host, in partition: Partition) -> Bool {
         guard host.isName else { return false }
-        let (seconds, overflows) = now().seconds.addingReportingOverflow(said.maxAge.components.seconds)
-        let entry = Entry(until: overflows ? .max : seconds, includesSubdomains: said.includesSubdomains)
+        let (seconds, overflows) = now().seconds.addingReportingOverflow(policy.maxAge.components.seconds)
+        let entry = Entry(until: overflows ? .max : seconds, includesSubdomains: policy.includesSubdomains)
         return hosts.withLock { hosts in
-            guard said.maxAge > .zero else { return hosts[partition]?.removeValue(forKey: host.text) != nil }
+            guard policy.maxAge > .zero else { return hosts[partition]?.removeValue(forKey: host.text) != nil }
             guard hosts[partition]?[host.text] != entry else { return false }
             hosts[partition, default: [:]][host.text] = entry
             Self.makeRoom(of: partition.uid, &hosts)

@@ -24,8 +24,8 @@ struct StrictStage: HopStage {
         }
         var response = try await next.load(hop, context)
         if isUpgraded { response.url = response.url ?? hop.url }
-        if hop.url.scheme == .https, response.from == "network", let said = StrictTransport(response.head.headers),
-            hosts.note(said, of: hop.url.host, in: partition)
+        if hop.url.scheme == .https, response.from == "network", let policy = StrictTransport(response.head.headers),
+            hosts.note(policy, of: hop.url.host, in: partition)
         {
             onChange()
         }

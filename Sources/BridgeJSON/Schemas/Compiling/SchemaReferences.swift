@@ -73,11 +73,11 @@ extension SchemaCompiler {
     mutating func enterNames(_ schema: Waiting) throws(JSONSchemaError) -> UInt32 {
         var resource = schema.resource
         if let (node, path) = value(.dialect, schema) {
-            let said = try text(node, path)
-            guard said == Self.dialect || said == Self.dialect + "#" else {
+            let named = try text(node, path)
+            guard named == Self.dialect || named == Self.dialect + "#" else {
                 throw failure(
                     path,
-                    "only the vocabulary of \(Self.dialect) is supported, not \(JSON.string(Self.shown(said)).text)")
+                    "only the vocabulary of \(Self.dialect) is supported, not \(JSON.string(Self.shown(named)).text)")
             }
         }
         if let (node, path) = value(.identifier, schema) {

@@ -25,20 +25,20 @@ struct CheckFinding: Sendable, Equatable {
     var check: String
     var outcome: Outcome
     /// The finding: what was sent and what was received, as one sentence.
-    var says: String
+    var message: String
 
     /// The finding as a line for programs.
     var json: JSON {
         [
             "isolation": .string(isolation.rawValue), "task": task.map(JSON.string) ?? .null, "check": .string(check),
-            "outcome": .string(outcome.rawValue), "says": .string(says),
+            "outcome": .string(outcome.rawValue), "message": .string(message),
         ]
     }
 
     /// Returns the finding as a line for people.
     func line(bold: (String) -> String) -> String {
         let about = task.map { "\(PlainText.line($0)) " } ?? ""
-        return "\(outcome.rawValue)  \(bold(about + check)): \(PlainText.line(says))"
+        return "\(outcome.rawValue)  \(bold(about + check)): \(PlainText.line(message))"
     }
 }
 

@@ -14,8 +14,8 @@ struct PluginCheck {
     let timeout: Duration
     let report: @LoopActor (CheckFinding) -> Void
 
-    private func say(_ task: String?, _ check: String, _ outcome: CheckFinding.Outcome, _ says: String) {
-        report(CheckFinding(isolation: isolation, task: task, check: check, outcome: outcome, says: says))
+    private func record(_ task: String?, _ check: String, _ outcome: CheckFinding.Outcome, _ message: String) {
+        report(CheckFinding(isolation: isolation, task: task, check: check, outcome: outcome, message: message))
     }
 
     /// The maximum duration of a call that must receive its own answer during a stop, because the daemon waits for
@@ -40,7 +40,7 @@ struct PluginCheck {
     mutating func run() async throws -> String? {
         let daemon: CheckedDaemon
         do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {
-            say(nil, "load", .failed, "the daemon does not start with it: \(error)")
+            record(nil, "load", .failed, "the daemon does not start with it: \(error)")
             return nil
         }
         var name: String?
@@ -54,9 +54,9 @@ struct PluginCheck {
         } catch let error as BridgeError where error.code == .sessionClosed {
             let status = await daemon.stop()
             if status.isSuccess {
-                say(nil, "stop", .skipped, "the session was closed again; not checked: leak, stop, restart")
+                record(nil, "stop", .skipped, "the session was closed again; not checked: leak, stop, restart")
             } else {
-                say(nil, "crash", .failed, "the daemon ended while the plugin was called (\(status))")
+                record(nil, "crash", .failed, "the daemon ended while the plugin was called (\(status))")
             }
             return nil
         } catch {
@@ -70,13 +70,13 @@ struct PluginCheck {
     private func check(_ daemon: CheckedDaemon, _ plugin: JSON) async throws -> String {
         let name = plugin["name"]?.stringValue ?? ""
         let tasks = (plugin["tasks"]?.arrayValue ?? []).compactMap(\.stringValue)
-        say(
+        record(
             nil, "load", .passed,
             "the plugin \(name) \(plugin["version"]?.stringValue ?? "") was started, with \(tasks.count) "
                 + "\(tasks.count == 1 ? "task" : "tasks")"
         )
         for unknown in choice.unknown(among: tasks) {
-            say(unknown, "call", .failed, "the plugin has no such task; it has \(tasks.joined(separator: ", "))")
+            record(unknown, "call", .failed, "the plugin has no such task; it has \(tasks.joined(separator: ", "))")
         }
         var answers: [TaskCheck.Answer] = []
         for task in tasks {
@@ -92,10 +92,10 @@ struct PluginCheck {
         let description = try await daemon.client.callJSON("bridge.describe", ["task": .string(task)])
         let check = TaskCheck(
             daemon: daemon, description: description, options: choice.options(for: task), timeout: timeout,
-            report: { say($0, $1, $2, $3) })
+            report: { record($0, $1, $2, $3) })
         do { return try await check.run() } catch let error as BridgeError where error.code == .sessionClosed {
             guard try await daemon.connectAgain() else { throw error }
-            say(
+            record(
                 task, "call", .skipped,
                 "a call of it closed its caller's session; what is not shown above of result, progress, cancel and "
                     + "deadline is not checked, and neither are once, and stop during a call of it")
@@ -121,29 +121,29 @@ struct PluginCheck {
                 let doubt =
                     answers.count > 1 && isLater(answer) && later > 0
                     ? " (\(later) so late that they may be another task's)" : ""
-                say(
+                record(
                     answer.task, "once", .failed,
                     "its calls had \(count) more answers than there were calls\(doubt); \(law)")
             } else {
-                say(answer.task, "once", .passed, "each of its calls had one answer")
+                record(answer.task, "once", .passed, "each of its calls had one answer")
             }
         }
         guard suspects.count != 1, later > 0 else { return }
         let names = answers.map(\.task).joined(separator: ", ")
-        say(nil, "once", .failed, "\(later) additional answers were sent for calls of \(names); \(law)")
+        record(nil, "once", .failed, "\(later) additional answers were sent for calls of \(names); \(law)")
     }
 
     private func runningPlugin(_ daemon: CheckedDaemon) async throws -> JSON? {
         let plugins = try await daemon.client.callPages("bridge.plugins", list: "plugins")["plugins"]?.arrayValue ?? []
         guard let plugin = plugins.first else {
-            say(
+            record(
                 nil, "load", .failed,
                 "the daemon found no plugin in it: libraries end in .so, manifests in .plugin.toml")
             return nil
         }
         guard plugin["state"]?.stringValue == "running" else {
             let why = plugin["error"]?.stringValue ?? plugin["state"]?.stringValue ?? ""
-            say(nil, "load", .failed, "the daemon cannot use it: \(why)")
+            record(nil, "load", .failed, "the daemon cannot use it: \(why)")
             return nil
         }
         return plugin
@@ -158,9 +158,9 @@ struct PluginCheck {
         let waiting = status["waitingCalls"]?.int64Value ?? 0
         let names = left.compactMap { $0["name"]?.stringValue }
         if names.isEmpty, waiting == 0 {
-            say(nil, "leak", .passed, "no call is in flight or waits when all have been answered")
+            record(nil, "leak", .passed, "no call is in flight or waits when all have been answered")
         } else {
-            say(
+            record(
                 nil, "leak", .failed,
                 "\(waiting) calls wait, and some are in flight (\(names.joined(separator: ", "))) when all should have "
                     + "ended"
@@ -170,7 +170,7 @@ struct PluginCheck {
             status["plugins"]?.arrayValue?.first { $0["name"]?.stringValue == name }?["restarts"]?.int64Value ?? 0
         if restarts > 0 {
             let times = restarts == 1 ? "once" : "\(restarts) times"
-            say(nil, "crash", .failed, "its process ended while it was checked, and was started again \(times)")
+            record(nil, "crash", .failed, "its process ended while it was checked, and was started again \(times)")
         }
     }
 
@@ -189,11 +189,11 @@ struct PluginCheck {
         let status = await daemon.stop()
         let complaints = daemon.lines(saying: "did not stop")
         if let first = complaints.first {
-            say(nil, "stop", .failed, "the daemon was asked to stop: \(first)")
+            record(nil, "stop", .failed, "the daemon was asked to stop: \(first)")
         } else if !status.isSuccess {
-            say(nil, "stop", .failed, "the daemon was asked to stop, and ended with \(status)")
+            record(nil, "stop", .failed, "the daemon was asked to stop, and ended with \(status)")
         } else {
-            say(nil, "stop", .passed, "it finished when the daemon was asked to stop")
+            record(nil, "stop", .passed, "it finished when the daemon was asked to stop")
         }
         checkOutput(daemon, name)
     }
@@ -203,34 +203,36 @@ struct PluginCheck {
     private func judgeStop(_ error: BridgeError, _ answer: TaskCheck.Answer) {
         let sent = "the daemon was asked to stop while it worked on a call"
         switch error.code {
-        case .sessionClosed: say(answer.task, "stop", .failed, "\(sent), and the call had no answer: \(error.message)")
+        case .sessionClosed:
+            record(answer.task, "stop", .failed, "\(sent), and the call had no answer: \(error.message)")
         case .daemonStopping, .callTimeout, .callCancelled:
             guard answer.time > Self.quickCall else {
-                return say(
+                return record(
                     answer.task, "stop", .failed,
                     "\(sent), and the call, which had been answered before, ended with \(error.code): \(error.message)")
             }
-            say(answer.task, "stop", .skipped, "\(sent), and its calls may take longer than a daemon waits that stops")
+            record(
+                answer.task, "stop", .skipped, "\(sent), and its calls may take longer than a daemon waits that stops")
         case .pluginCrashed, .pluginUnavailable, .replyMissing, .replyInvalid:
-            say(answer.task, "stop", .failed, "\(sent), and the answer was \(error.code): \(error.message)")
+            record(answer.task, "stop", .failed, "\(sent), and the answer was \(error.code): \(error.message)")
         default: break
         }
     }
 
     private func checkOutput(_ daemon: CheckedDaemon, _ name: String) {
         if let line = daemon.outputLines.first {
-            say(
+            record(
                 nil, "output", .failed,
                 "it wrote to standard output, which is the daemon's: "
                     + "\"\(PlainText.cut(PlainText.line(line), to: 80))\"; lines for operators go to the log")
         } else if isolation == .inProcess {
-            say(nil, "output", .passed, "it wrote nothing to standard output")
+            record(nil, "output", .passed, "it wrote nothing to standard output")
         }
         if let line = daemon.lines(saying: "'s thread for ").last(where: { $0.contains("; use call.blocking") }) {
-            say(nil, "blocking", .failed, "it kept everything else waiting: \(line)")
+            record(nil, "blocking", .failed, "it kept everything else waiting: \(line)")
         }
         if let line = daemon.lines(saying: "lines of the plugin were left out").first {
-            say(nil, "output", .failed, "it wrote more than the log takes, 100 lines a second: \(line)")
+            record(nil, "output", .failed, "it wrote more than the log takes, 100 lines a second: \(line)")
         }
     }
 
@@ -238,16 +240,16 @@ struct PluginCheck {
     private func checkSecondStart() async throws {
         let daemon: CheckedDaemon
         do { daemon = try await CheckedDaemon.start(settings, in: folder) } catch let error as PrivateDaemonError {
-            return say(nil, "restart", .failed, "a second daemon does not start on the state of the first: \(error)")
+            return record(nil, "restart", .failed, "a second daemon does not start on the state of the first: \(error)")
         }
         do {
             let plugins =
                 try await daemon.client.callPages("bridge.plugins", list: "plugins")["plugins"]?.arrayValue ?? []
             if plugins.first?["state"]?.stringValue == "running" {
-                say(nil, "restart", .passed, "it starts again on the state that it left")
+                record(nil, "restart", .passed, "it starts again on the state that it left")
             } else {
                 let why = plugins.first?["error"]?.stringValue ?? ""
-                say(nil, "restart", .failed, "it does not start again on the state that it left: \(why)")
+                record(nil, "restart", .failed, "it does not start again on the state that it left: \(why)")
             }
             _ = await daemon.stop()
         } catch {

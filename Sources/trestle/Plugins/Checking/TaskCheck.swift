@@ -10,7 +10,7 @@ struct TaskCheck {
     let description: JSON
     let options: CheckChoice.Options
     let timeout: Duration
-    let report: (_ task: String, _ check: String, CheckFinding.Outcome, _ says: String) -> Void
+    let report: (_ task: String, _ check: String, CheckFinding.Outcome, _ message: String) -> Void
 
     /// The time to wait for surplus answers; later ones are not noticed.
     static let maximumSurplusWait = Duration.seconds(1)
@@ -30,9 +30,9 @@ struct TaskCheck {
         }
     }
 
-    private func pass(_ check: String, _ says: String) { report(name, check, .passed, says) }
-    private func fail(_ check: String, _ says: String) { report(name, check, .failed, says) }
-    private func skip(_ check: String, _ says: String) { report(name, check, .skipped, says) }
+    private func pass(_ check: String, _ message: String) { report(name, check, .passed, message) }
+    private func fail(_ check: String, _ message: String) { report(name, check, .failed, message) }
+    private func skip(_ check: String, _ message: String) { report(name, check, .skipped, message) }
 
     /// The data of a task that answers.
     struct Answer {

@@ -44,7 +44,7 @@ extension PluginTemplate {
                 variables:
                     "# Where trestle_bridge is, for the test of the function; the daemon sets it for the plugin.\nTRESTLE_PYTHON ?= \(make(paths.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
-                says: "its function alone, and the plugin in a daemon of its own"),
+                subject: "its function alone, and the plugin in a daemon of its own"),
             File(path: ".gitignore", text: "__pycache__/\n"),
             readme(
                 .python,
@@ -78,7 +78,7 @@ extension PluginTemplate {
                     done
 
                     """#, isExecutable: true),
-            processMakefile(variables: "", test: nil, says: "the worker in a daemon of its own"),
+            processMakefile(variables: "", test: nil, subject: "the worker in a daemon of its own"),
             readme(
                 .sh,
                 files: [
@@ -114,12 +114,12 @@ extension PluginTemplate {
                 """)
     }
 
-    private func processMakefile(variables: String, test: String?, says: String) -> File {
+    private func processMakefile(variables: String, test: String?, subject: String) -> File {
         let first = test.map { "\t\($0)\n" } ?? ""
         return File(
             path: "Makefile",
             text: """
-                # make: builds what has to be compiled, which is nothing so far; make test: tries \(says).
+                # make: builds what has to be compiled, which is nothing so far; make test: tries \(subject).
 
                 \(variables)TRESTLE ?= \(make(paths.program))
 
