@@ -1,4 +1,5 @@
 // FileTrust: checks that only root and this process's user can change or replace a file.
+import CExtendedAttributes
 import Glibc
 
 /// Checks of files that the daemon runs or reads as configuration. Any thread; every method waits for the disk.
@@ -13,8 +14,8 @@ public enum FileTrust {
         public var description: String
     }
 
-    /// Checks that a file or directory belongs to root or to this process's user, and that no other user can write it.
-    /// The same holds for every directory on the way to it, unless it is sticky as /tmp is, and for every link on the
+    /// Checks that a file or directory belongs to root or to this process's user, and that no other user can write it,
+    /// by its permissions or its access list. The same holds for every directory on the way to it, unless it is sticky as /tmp is, and for every link on the
     /// way.
     ///
     /// Directories on the way to this program's own file are not checked: a user that can write them can replace the
@@ -28,7 +29,7 @@ public enum FileTrust {
         let ownWay = ownWay()
         var walk = walk
         while let step = try walk.next() {
-            if !step.isTarget, ownWay.contains(step.path) { continue }
+            if !step.isTarget, ownWay.contains(Array(step.path.utf8)) { continue }
             try checkOwner(of: step)
             // Links have no permissions. In a sticky directory a user cannot remove the files of other users.
             if !step.isLink, !step.isStickyDirectory { try checkWriters(of: step) }
@@ -49,7 +50,15 @@ public enum FileTrust {
                 path: step.path,
                 description: "everybody may write \(step.name); remove that permission: chmod o-w \(step.path)")
         }
-        if step.mode & S_IWGRP != 0, !OwnGroup.isAlone(in: step.group) {
+        guard step.mode & S_IWGRP != 0 else { return }
+        // With an access list, these bits are the maximum for all users and groups of the list.
+        if hasAccessList(step.path) {
+            throw Doubt(
+                path: step.path,
+                description: "an access list lets other users write \(step.name); remove the list: setfacl -b "
+                    + step.path)
+        }
+        if !OwnGroup.isAlone(in: step.group) {
             throw Doubt(
                 path: step.path,
                 description:
@@ -58,14 +67,19 @@ public enum FileTrust {
         }
     }
 
-    /// The directories on the way to this program's own file.
-    private static func ownWay() -> Set<String> {
+    private static func hasAccessList(_ path: String) -> Bool {
+        lgetxattr(path, "system.posix_acl_access", nil, 0) > 0
+    }
+
+    /// The directories on the way to this program's own file, as bytes.
+    private static func ownWay() -> Set<[UInt8]> {
         guard let file = realpath("/proc/self/exe", nil) else { return [] }
         defer { free(file) }
-        var way: Set<String> = ["/"]
-        var path = ""
-        for name in String(cString: file).split(separator: "/").dropLast() {
-            path += "/\(name)"
+        let slash = UInt8(ascii: "/")
+        var way: Set<[UInt8]> = [[slash]]
+        var path: [UInt8] = []
+        for name in String(cString: file).utf8.split(separator: slash).dropLast() {
+            path += [slash] + name
             way.insert(path)
         }
         return way

@@ -23,6 +23,7 @@ struct PathWalk {
 
     /// The kernel's limit of links in a path.
     private static let maximumLinks = 40
+    private static let slash = UInt8(ascii: "/")
 
     /// The names that remain, the next one last.
     private var names: [Substring]
@@ -43,7 +44,7 @@ struct PathWalk {
         names = Self.names(in: path)
         // The names are in reverse order, so this removes the last one.
         if !hasTarget, !names.isEmpty { names.removeFirst() }
-        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return }
+        guard path.utf8.first != Self.slash, let directory = getcwd(nil, 0) else { return }
         defer { free(directory) }
         names += Self.names(in: String(cString: directory))
     }
@@ -58,7 +59,8 @@ struct PathWalk {
         }
         while let name = names.popLast() {
             if name == ".." {
-                resolvedPath = String(resolvedPath[..<(resolvedPath.lastIndex(of: "/") ?? resolvedPath.startIndex)])
+                let end = resolvedPath.utf8.lastIndex(of: Self.slash) ?? resolvedPath.startIndex
+                resolvedPath = String(resolvedPath[..<end])
                 continue
             }
             let path = "\(resolvedPath)/\(name)"
@@ -87,13 +89,14 @@ struct PathWalk {
         }
         guard count >= 0 else { throw Self.doubt(path, errno) }
         let text = String(decoding: target[..<count], as: UTF8.self)
-        if text.hasPrefix("/") { resolvedPath = "" }
+        if text.utf8.first == Self.slash { resolvedPath = "" }
         names += Self.names(in: text)
     }
 
-    /// Returns the names in the order in which `popLast()` takes them.
+    /// Returns the names in the order in which `popLast()` takes them. By bytes, as in the kernel: a `Character` can
+    /// combine a slash with an accent.
     private static func names(in path: String) -> [Substring] {
-        path.split(separator: "/").filter { $0 != "." }.reversed()
+        path.utf8.split(separator: slash).map(Substring.init).filter { $0 != "." }.reversed()
     }
 
     private static func doubt(_ path: String, _ code: Int32) -> FileTrust.Doubt {

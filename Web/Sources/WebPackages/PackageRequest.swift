@@ -69,14 +69,17 @@ public struct PackageRequest: Sendable, Hashable {
         return rest.firstIndex(of: "/").map { rest[rest.index(after: $0)...] } ?? ""
     }
 
-    /// The path and query for the network, as in the address; `nil` if servers could interpret the path in two ways.
+    /// The path and query for the network, as in the address; `nil` if servers could interpret the path in two ways. By
+    /// bytes, as servers read it: a `Character` can combine a slash with an accent.
     var target: (path: String, text: String)? {
         let slash = UInt8(ascii: "/")
         guard let decoded = PercentText.decode(rawPath), decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
             // A server may decode a remaining percent sign again, as of `%252e`.
-            !decoded.contains("\\"), !decoded.contains("%"),
+            !decoded.utf8.contains(UInt8(ascii: "\\")), !decoded.utf8.contains(UInt8(ascii: "%")),
             decoded.utf8.count(where: { $0 == slash }) == rawPath.utf8.count(where: { $0 == slash }),
-            decoded.split(separator: "/").allSatisfy({ $0 != "." && $0 != ".." })
+            decoded.utf8.split(separator: slash).allSatisfy({
+                !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+            })
         else { return nil }
         let query = uri.prefix { $0 != "#" }.firstIndex(of: "?").map { uri[$0...].prefix { $0 != "#" } } ?? ""
         return ("/\(decoded)", "/\(rawPath)\(query)")

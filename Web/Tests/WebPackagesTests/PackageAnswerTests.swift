@@ -83,7 +83,9 @@ import Testing
     @Test(
         "paths that a server could interpret differently are not requested from the network",
         arguments: [
-            "/api/../admin", "/api/%2e%2e/admin", "/api/%2E./admin", "/api/..%2fadmin", "/api%2fx", "/api/%5cx",
+            "/api/../admin", "/api/%2e%2e/admin", "/api/%2E./admin", "/api/..%2fadmin", "/api/../%CC%81admin",
+            "/api/%25%CC%81",
+            "/api/%5c%CC%81x", "/api%2fx", "/api/%5cx",
             "/api/\\x", "/api/%252e%252e/admin", "/api/%00", "/api/%0d%0aX: y", "/api/%zz", "/api/./x",
         ])
     func ambiguous(path: String) throws {
