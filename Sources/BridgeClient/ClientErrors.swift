@@ -56,6 +56,9 @@ extension BridgeError {
         return error
     }
 
+    /// Whether the daemon may have done the work of a call that ended here.
+    var mayHaveEffect: Bool { [.callCancelled, .callTimeout].contains(code) && started != false }
+
     /// Whether the daemon is stopping and has not begun the call.
     var isRefusalOfStoppingDaemon: Bool { code == .daemonStopping && started == false }
 }

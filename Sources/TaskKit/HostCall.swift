@@ -12,6 +12,7 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
     private let host: Host
     private var handle: trestle_call = 0
     private var continuation: CheckedContinuation<Outcome, Never>?
+    private var isCancelled = false
 
     init(_ host: Host, onProgress: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil) {
         (self.host, self.onProgress) = (host, onProgress)
@@ -20,13 +21,14 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
     /// Makes the call and waits for its end. Cancelling the Swift task cancels the call.
     ///
     /// - Parameter refusal: The error's message if the Swift task was cancelled before this started.
-    func outcome(orCancelled refusal: @autoclosure () -> String, _ make: @escaping Make) async -> Outcome {
-        if Task.isCancelled {
-            return .failure(BridgeError(.callCancelled, refusal(), data: ["started": false]))
-        }
+    func outcome(
+        orCancelled refusal: @autoclosure @escaping @Sendable () -> String, _ make: @escaping Make
+    ) async -> Outcome {
+        let refuse = { @Sendable in Outcome.failure(BridgeError(.callCancelled, refusal(), data: ["started": false])) }
+        if Task.isCancelled { return refuse() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                host.onLoopThread { self.start(continuation, make) }
+                host.onLoopThread { self.start(continuation, make, orCancelled: refuse) }
             }
         } onCancel: {
             // Never immediately, even on the loop thread: the handler runs while Swift updates its record of the task,
@@ -35,8 +37,11 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
         }
     }
 
-    private func start(_ continuation: CheckedContinuation<Outcome, Never>, _ make: Make) {
+    private func start(
+        _ continuation: CheckedContinuation<Outcome, Never>, _ make: Make, orCancelled refuse: () -> Outcome
+    ) {
         self.continuation = continuation
+        if isCancelled { return end(refuse()) }
         do throws(BridgeError) {
             handle = try make(self)
         } catch {
@@ -51,7 +56,8 @@ final class HostCall<Value: Sendable>: @unchecked Sendable {  // loop thread; se
     }
 
     private func cancel() {
-        // If there is no continuation, the call has ended.
+        isCancelled = true
+        // If there is no continuation, the call has ended, or `start` will refuse it.
         if continuation != nil { host.cancel(handle) }
     }
 }

@@ -148,6 +148,23 @@ import Testing
         }
     }
 
+    @Test("Progress that is on its way to the loop when the call ends does not follow the callback")
+    func overtaken() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            let open = try #require(client.session.link.openConnection)
+            let report = ProgressReport(open, id: Array("1".utf8))
+            // The value is posted to the loop thread, on which this test runs.
+            #expect(report.send(Array("5".utf8)))
+            report.end()
+            #expect(!report.send(Array("6".utf8)))
+            async let answered = client.callJSON("bridge.ping")
+            let next = await connection.next()
+            #expect(next["task"] == "bridge.ping")
+            connection.answer(next, [:])
+            _ = try await answered
+        }
+    }
+
     @Test("Progress is refused after the call has ended")
     func late() async throws {
         let kept = Mutex<IncomingCall?>(nil)

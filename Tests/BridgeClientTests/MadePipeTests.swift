@@ -62,6 +62,28 @@ import Testing
         }
     }
 
+    @Test("Nothing is kept for a cancelled request for a pipe after its answer, whatever the answer is")
+    func forgotten() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            for number in 0..<3 {
+                let making = Task { @LoopActor in try await client.makeStream() }
+                let request = await connection.next()
+                making.cancel()
+                await #expect(throws: BridgeError.self) { _ = try await making.value }
+                _ = await connection.next()
+                if number == 0 {
+                    connection.answer(request, [:])
+                } else {
+                    connection.fail(request, ["code": "call.cancelled", "message": "cancelled"])
+                }
+            }
+            async let answered = client.callJSON("bridge.ping")
+            connection.answer(await connection.next(), [:])
+            _ = try await answered
+            #expect(client.session.calls.abandonedCount == 0)
+        }
+    }
+
     @Test("A stream that ends or fails before its first byte ends for its reader")
     func untouched() async throws {
         try await withClients { writer, reader in

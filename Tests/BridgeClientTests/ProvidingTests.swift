@@ -101,6 +101,27 @@ import Testing
         }
     }
 
+    @Test("A registration and a subscription that are cancelled after they were sent are taken back at the daemon")
+    func takenBack() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            let registering = Task { @LoopActor in try await client.registerJSON("echo") { _, _ in nil } }
+            #expect(await connection.next()["task"] == "bridge.register")
+            registering.cancel()
+            await #expect(throws: BridgeError.self) { _ = try await registering.value }
+            #expect(await connection.next()["cancel"] != nil)
+            let unregister = await connection.next()
+            #expect(unregister["task"] == "bridge.unregister" && unregister["options"] == ["tasks": ["echo"]])
+
+            let subscribing = Task { @LoopActor in _ = try await client.subscribe(to: "x.*", "y") }
+            #expect(await connection.next()["task"] == "bridge.subscribe")
+            subscribing.cancel()
+            await #expect(throws: BridgeError.self) { try await subscribing.value }
+            #expect(await connection.next()["cancel"] != nil)
+            let unsubscribe = await connection.next()
+            #expect(unsubscribe["task"] == "bridge.unsubscribe" && unsubscribe["options"] == ["events": ["x.*", "y"]])
+        }
+    }
+
     @Test("A refused registration is thrown; a task is not found after it was unregistered")
     func registration() async throws {
         try await withFakeDaemon { client, connection, _ in

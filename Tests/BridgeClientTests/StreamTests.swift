@@ -202,6 +202,19 @@ import Testing
         }
     }
 
+    @Test("A reader throws if the connection is lost before it has requested the next bytes")
+    func lostBetween() async throws {
+        try await withFakeDaemon { client, connection, _ in
+            let received = await client.readStream("stream:1")
+            let reading = Task { @LoopActor in try await received.collect(upTo: 9) }
+            // Bytes are sent in messages.
+            connection.fail(await connection.next(), ["code": "stream.invalid", "message": "no pipe"])
+            connection.answer(await connection.next(), ["base64": "AQID"])
+            connection.close()
+            await #expect(throws: BridgeError.self) { try await reading.value }
+        }
+    }
+
     @Test("More bytes than the reader accepts end the stream")
     func tooMany() async throws {
         try await withClients { writer, reader in

@@ -1,5 +1,6 @@
 import BridgeJSON
 import CTaskPlugin
+import Synchronization
 import TaskKit
 import Testing
 
@@ -48,6 +49,22 @@ private struct Relay: BridgeTask {
     }
 }
 
+/// Whether the next question for the loop thread, on another thread, cancels the Swift task that asks.
+private let cancelsAsker = Atomic<Bool>(false)
+
+/// Calls another task in a Swift task that is cancelled while the call is passed to the loop thread.
+private struct Cancelling: BridgeTask {
+    static let name = "cancelling"
+    static let summary = "Calls a task and cancels the call."
+
+    func run(_ options: JSON, _ call: Call) async throws -> JSON {
+        try await Task.detached {
+            cancelsAsker.store(true, ordering: .relaxed)
+            return try await call.plugin.call("other", ["a": 1], timeout: .unlimited)
+        }.value
+    }
+}
+
 @Suite("A call that a plugin makes", .timeLimit(.minutes(20)))
 struct TaskCallTests {
     private let host = FakeHost(Plugin("relay", version: "1.0.0") { Relay() })
@@ -74,6 +91,23 @@ struct TaskCallTests {
         #expect(await host.onLoop { $0.open[inner]?.call.timeout_ns } == timeouts[from])
         await host.onLoop { $0.end(inner, .result(["number": 12])) }
         #expect(await host.answer(to: handle) == .result(12))
+    }
+
+    @Test("is not made if its Swift task is cancelled before the loop thread gets the call")
+    func cancelledOnTheWay() async {
+        let host = FakeHost(Plugin("cancelling", version: "1.0.0") { Cancelling() })
+        host.table.pointee.is_loop_thread = { _ in
+            let isLoop = FakeHost.isLoopThread
+            if !isLoop, cancelsAsker.exchange(false, ordering: .relaxed) { withUnsafeCurrentTask { $0?.cancel() } }
+            return isLoop
+        }
+        let handle = await host.onLoop { $0.request(.call(0)) }
+        await host.until { !$0.open.isEmpty || $0.answers[handle] != nil }
+        let open = await host.onLoop { Array($0.open.keys) }
+        #expect(open.isEmpty)
+        for call in open { await host.onLoop { $0.end(call, .result(nil)) } }
+        guard case .error(let error) = await host.answer(to: handle) else { return #expect(Bool(false), "no error") }
+        #expect(error.code == .callCancelled && error.started == false)
     }
 
     @Test("throws the error of the other task")

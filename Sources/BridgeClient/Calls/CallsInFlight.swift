@@ -18,6 +18,8 @@ final class CallsInFlight {
     private var lastID: UInt64 = 0
     /// The tasks of calls that have ended here, but whose results may still arrive with descriptors.
     private var abandoned: [UInt64: PassingTask] = [:]
+    /// The number of these tasks, for tests.
+    var abandonedCount: Int { abandoned.count }
 
     init(_ link: Link) {
         self.link = link
@@ -274,9 +276,9 @@ final class CallsInFlight {
 
     /// Descriptors arrive in the order of their results, also for calls that have ended here.
     private func takeDescriptor(of callback: CallbackMessage, from connection: ClientConnection) {
-        guard let id = callback.callbackID.number, let result = callback.result else { return }
+        guard let id = callback.callbackID.number else { return }
         let task = abandoned.removeValue(forKey: id) ?? calls[id].flatMap { PassingTask($0.request) }
-        guard let task, task.passesDescriptor(with: result) else { return }
+        guard let task, let result = callback.result, task.passesDescriptor(with: result) else { return }
         let descriptor = connection.takeDescriptor()
         // A descriptor that the call does not want is closed.
         if let call = calls[id], call.kind == .withDescriptor { call.descriptor = descriptor }

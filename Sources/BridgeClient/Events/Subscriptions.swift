@@ -74,7 +74,12 @@ final class Subscriptions {
             // daemon.
             _ = try await calls.call(subscription.request(retry: .transient))
         } catch {
-            remove(subscription)
+            if error.mayHaveEffect {
+                // The daemon may have subscribed. A Swift task of its own, because this one may be cancelled.
+                Task { await self.unsubscribe(subscription) }
+            } else {
+                remove(subscription)
+            }
             throw error
         }
         subscription.isTaken = true

@@ -1,5 +1,5 @@
-// Sends the progress of provided tasks from any thread to the loop. It never waits, and always arrives before the
-// result.
+// Sends the progress of provided tasks from any thread to the loop. It never waits, and is sent before the result or
+// not at all.
 
 import BridgeMessage
 import EventLoop
@@ -30,6 +30,8 @@ final class ProgressReport: Sendable {
     @LoopActor
     private func write(_ value: [UInt8]) {
         connection.progressRoom.release(value.count)
+        // The call can end after another thread has passed the check above.
+        guard !isOver.load(ordering: .relaxed) else { return }
         let number = sequence.add(1, ordering: .relaxed).oldValue
         connection.send { output in
             id.withUnsafeBytes { id in

@@ -90,10 +90,21 @@ final class ProvidedTasks {
             _ = try await calls.call(provided.request(retry: .transient))
         } catch {
             handlers[provided.task] = earlier
+            if error.mayHaveEffect {
+                // A Swift task of its own, because this one may be cancelled.
+                Task { await self.takeBack(provided.task) }
+            }
             throw error
         }
         taken.removeAll { $0.task == provided.task }
         taken.append(provided)
+    }
+
+    /// Removes a registration that the daemon may have accepted, unless the task is provided.
+    private func takeBack(_ task: String) async {
+        guard handlers[task] == nil, !link.isApart else { return }
+        // If it fails, the connection has ended, and the registration with it.
+        try? await calls.notify(CallRequest("bridge.unregister", ["tasks": [.string(task)]]))
     }
 
     func unregister(_ provided: ProvidedTask) async throws(BridgeError) {

@@ -9,8 +9,8 @@ final class StreamReading: ByteSource {
     private var attaching: Task<Result<CallInFlight, BridgeError>, Never>?
     private var pipe: PipeReading?
     private var usesMessages = false
-    /// The call for the next chunk, which is requested while the last one is used.
-    private var pending: CallInFlight?
+    /// The call for the next chunk, which is requested while the last one is used, or the reason why it was not sent.
+    private var pending: Result<CallInFlight, BridgeError>?
     private var read = ReadBytes()
     private var attachedAnnouncement: ByteReader.Announcement?
 
@@ -33,15 +33,15 @@ final class StreamReading: ByteSource {
     func next() async throws(BridgeError) -> [UInt8]? {
         if !usesMessages, pipe == nil { try await attach() }
         if let pipe { return try await pipe.next() }
-        guard !end.isOver else { return nil }
+        // An end with an error is not the end of the bytes: the error is thrown first.
+        if pending == nil, end.isOver { return nil }
         let result = try await end.result(of: try await call())
         do throws(BridgeError) {
             guard let bytes = try read.take(StreamChunk(result)) else {
                 end.finish()
                 return nil
             }
-            // The next read throws an error of this one.
-            pending = try? await end.begin("read")
+            pending = await begin()
             return bytes
         } catch {
             end.leave(error)
@@ -57,12 +57,18 @@ final class StreamReading: ByteSource {
         pipe = PipeReading(end, attached.pipe)
     }
 
-    private func call() async throws(BridgeError) -> CallInFlight {
-        if let pending {
-            self.pending = nil
-            return pending
+    private func begin() async -> Result<CallInFlight, BridgeError> {
+        do throws(BridgeError) {
+            return .success(try await end.begin("read"))
+        } catch {
+            return .failure(error)
         }
-        return try await end.begin("read")
+    }
+
+    private func call() async throws(BridgeError) -> CallInFlight {
+        guard let pending else { return try await end.begin("read") }
+        self.pending = nil
+        return try pending.get()
     }
 
     nonisolated var isOwnThread: Bool { LoopActor.isOnLoopThread }
