@@ -14,7 +14,9 @@ enum LaunchOrder {
             for name in worker.after where !known.contains(name) {
                 throw LaunchFailure(
                     worker: worker.name,
-                    description: "the launch worker \(worker.name) comes after \(name), which is unknown at that time"
+                    description:
+                        "the launch worker \(worker.name) comes after \(name), which is no launch worker of its phase or of an "
+                        + "earlier one"
                 )
             }
         }
@@ -25,7 +27,7 @@ enum LaunchOrder {
             guard let next = rest.firstIndex(where: { placed.isSuperset(of: $0.after) }) else {
                 let names = rest.map(\.name).joined(separator: ", ")
                 throw LaunchFailure(
-                    worker: nil, description: "these launch workers wait for each other in a circle: \(names)")
+                    worker: nil, description: "these launch workers wait for each other in a cycle: \(names)")
             }
             let worker = rest.remove(at: next)
             placed.insert(worker.name)

@@ -103,7 +103,10 @@ public final class PrivateDaemon {
     private func take(_ text: String) {
         let line = DaemonLogLine(text)
         hear(line)
-        if line.level == "error" { complaints.append(line.message) }
+        // Used only if the daemon ends before it is ready.
+        if !isReady, line.level == "error", complaints.count < Self.maximumOutputLines {
+            complaints.append(line.message)
+        }
         guard !isReady, line.message.hasPrefix("ready: ") else { return }
         isReady = true
         readiness.resumeAll(())
@@ -142,7 +145,7 @@ public final class PrivateDaemon {
     /// Waits until it ends and returns its exit status.
     public func exitStatus() async -> ExitStatus { await process.exitStatus() }
 
-    /// Stops it in order, or with SIGKILL after the timeout. Does nothing if it has already ended. Ignores the
+    /// Stops it with SIGTERM, or with SIGKILL after the timeout. Does nothing if it has already ended. Ignores the
     /// cancellation of the Swift task, so that no process is left.
     ///
     /// - Returns: The exit status.

@@ -82,7 +82,7 @@ public struct ServiceManager: ~Copyable, Sendable {
 
     /// Removes the descriptors that were stored under this name from the manager.
     ///
-    /// - Throws: ``ServiceManagerError``, as ``store(descriptor:named:)``.
+    /// - Throws: ``ServiceManagerError``, as ``store(descriptor:named:outlivesHangUp:)``.
     public borrowing func removeStored(named name: String) throws(ServiceManagerError) {
         try Self.check(name)
         try send("FDSTOREREMOVE=1\nFDNAME=\(name)", [])

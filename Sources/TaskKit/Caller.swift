@@ -3,7 +3,7 @@ internal import CTaskPlugin
 
 /// The caller of a task, or the session that a hook reports. Cheap to copy and to store.
 public struct Caller: Sendable, Hashable {
-    /// The session; 0 for the daemon itself.
+    /// The session; 0 for the daemon itself, and for a plugin that calls in its own name.
     public var session: SessionID { identity.session }
     /// The peer's user id, as the kernel reports it.
     public var uid: UInt32 { identity.uid }
@@ -17,7 +17,7 @@ public struct Caller: Sendable, Hashable {
     public var user: String? { identity.user }
     /// The name that the client specified in `bridge.hello`; `nil` if it specified none.
     public var client: String? { identity.client }
-    /// Whether the caller is a local session of root or of the daemon's own user, or the daemon itself.
+    /// Whether the caller is a local session of root or of the daemon's own user, the daemon itself, or a plugin.
     public var isTrusted: Bool { identity.isTrusted }
 
     private struct Identity: Sendable, Hashable {

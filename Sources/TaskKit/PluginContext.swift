@@ -50,10 +50,10 @@ public struct PluginContext: Sendable {
 
 /// The options with which the daemon was launched.
 public struct LaunchOptions: Codable, Sendable, Hashable {
-    /// The daemon's command line, without its own name.
+    /// The daemon's command line, which begins with the program's name.
     public var arguments: [String]
 
-    /// The environment variables that the configuration passes to plugins.
+    /// Reserved: the daemon passes no environment variables.
     public var environment: [String: String]?
 
     /// Creates launch options for a test.

@@ -24,7 +24,7 @@ struct Sender: Sendable {
             let maximum = Self.maximumBytesDecodedOnLoop
             guard bytes.count <= maximum else {
                 return log.warning(
-                    "Progress of \(task) was skipped: it has \(bytes.count) bytes, at most \(maximum) are decoded")
+                    "progress of \(task) was skipped: it has \(bytes.count) bytes, at most \(maximum) are decoded")
             }
             do throws(JSONMismatch) {
                 onProgress(try JSONCoding.decode(P.self, from: bytes))

@@ -7,8 +7,8 @@
 // Several plugins can run in one process, each with its own statically linked copy of this module. The module therefore
 // has no global state that two plugins could appear to share. All state belongs to one `PluginRuntime` per plugin.
 
-// The signatures of this module use JSON, its coders, `BridgeError` and the types for the ends of streams; lanes are
-// part of what it offers. A plugin imports TaskKit alone and must be able to name these types. Swift has no public
+// The signatures of this module use JSON, its coders, `BridgeError`, the types for the ends of streams, and
+// `BlockingThreads` with `BlockingExecutor`. A plugin imports TaskKit alone and must be able to name these types. Swift has no public
 // spelling of `@_exported`: the package depends on these lines and on the compiler of the toolchain that it names.
 @_exported import BlockingLanes
 @_exported import BridgeJSON
@@ -16,7 +16,7 @@
 
 public import CTaskPlugin
 
-/// The table that a plugin's entry point passes to the daemon: the return type of `trestle_plugin_entry`.
+/// The table that a plugin's entry point passes to the daemon: `trestle_plugin_entry` returns a pointer to it.
 ///
 /// An alias instead of a re-export of the C module, because the header also declares `trestle_plugin_entry`. With that
 /// declaration visible, the author's function of the same name would be a duplicate.

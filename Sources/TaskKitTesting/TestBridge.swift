@@ -51,7 +51,7 @@ public final class TestBridge: Sendable {
         let core = await TestCore(daemonUID: daemonUID, stateDirectory: directory)
         let bridge = TestBridge(core: core, stateDirectory: directory, ownsStateDirectory: stateDirectory == nil)
         do {
-            for plugin in plugins { try await core.add(PluginTable(plugin), configuration) }
+            for plugin in plugins { try await core.add(PluginTableAddress(plugin), configuration) }
             try await core.launch()
         } catch {
             await bridge.stop()
@@ -99,7 +99,7 @@ public final class TestBridge: Sendable {
 }
 
 /// A plugin's table, passed to the loop thread.
-struct PluginTable: @unchecked Sendable {  // constant; see below
+struct PluginTableAddress: @unchecked Sendable {  // constant; see below
     // Created once, never changed, and valid until the process ends, as the plugin interface requires.
     let address: UnsafeRawPointer
 

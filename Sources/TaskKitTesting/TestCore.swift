@@ -33,7 +33,7 @@ final class TestCore {
         turnEnd = EventLoop.atTurnEnd { [runtime] in runtime.writeOutput() }
     }
 
-    func add(_ table: PluginTable, _ configuration: [String: JSON]) async throws {
+    func add(_ table: PluginTableAddress, _ configuration: [String: JSON]) async throws {
         let instance = try loader.adopt(table.address, path: "test")
         try await loader.configure(instance, section: configuration[instance.name] ?? [:])
         try await loader.start(instance)

@@ -96,7 +96,7 @@ struct PluginTests {
         arguments: [
             (
                 #"[{"name":"a","phase":"beforeListening","after":["b"]},{"name":"b","phase":"beforeListening","after":["a"]}]"#,
-                "wait for each other in a circle: a, b"
+                "wait for each other in a cycle: a, b"
             ),
             (#"[{"name":"a","phase":"beforeListening","after":["c"]}]"#, "the launch worker a comes after c"),
         ])

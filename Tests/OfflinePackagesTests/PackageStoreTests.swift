@@ -152,5 +152,7 @@ struct PackageStoreTests {
             #expect { try current(id, keys: [key]) } throws: { ($0 as? PackageFault)?.reason == .missing }
         }
         #expect { try current("notes", keys: []) } throws: { ($0 as? PackageFault)?.reason == .key }
+        #expect(rename(folder.file("store/notes"), folder.file("store/other")) == 0)
+        #expect { try current("other", keys: [key]) } throws: { ($0 as? PackageFault)?.reason == .manifest }
     }
 }

@@ -56,7 +56,7 @@ final class ArchiveReader {
         return manifest
     }
 
-    private static let cut = PackageFault(.format, "the archive ends before the package does")
+    private static let cut = PackageFault(.format, "the archive is truncated")
 
     /// Reads the next bytes of the tar.
     func takeTar(_ bytes: UnsafeRawBufferPointer) throws(PackageFault) {

@@ -16,7 +16,7 @@ enum FileTree {
     private static func collect(
         _ folder: OpenFile, _ prefix: String, depth: Int, _ paths: inout [String]
     ) throws(PackageFault) {
-        guard depth < PackagePath.maximumParts else { throw PackageFault(.limit, "\(folder.path) lies too deep") }
+        guard depth < PackagePath.maximumParts else { throw PackageFault(.limit, "\(folder.path) is nested too deep") }
         for name in try folder.names(upTo: PackageLimits.files) {
             let entry = try OpenFile(name, in: folder)
             switch try entry.status().st_mode & S_IFMT {

@@ -47,7 +47,7 @@ final class OpenFile: Sendable {
     /// - Throws: `storage`, `path`, `full`.
     func folder(_ name: String, makes: Bool = false) throws(PackageFault) -> OpenFile {
         if makes, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST {
-            throw .system("cannot be made", "\(path)/\(name)")
+            throw .system("cannot be created", "\(path)/\(name)")
         }
         return try OpenFile(name, in: self, O_RDONLY | O_DIRECTORY)
     }
@@ -106,7 +106,7 @@ final class OpenFile: Sendable {
     ///
     /// - Throws: `full`, `storage`.
     func flush() throws(PackageFault) {
-        guard fsync(descriptor) == 0 else { throw .system("cannot be brought to disk", path) }
+        guard fsync(descriptor) == 0 else { throw .system("cannot be flushed to disk", path) }
     }
 
     /// Returns the names of a folder's entries, in the order of their bytes.
@@ -157,7 +157,7 @@ extension OpenFile {
         do throws(PackageFault) {
             try written.get()
             guard renameat(descriptor, temporary, descriptor, name) == 0 else {
-                throw .system("cannot be made", "\(path)/\(name)")
+                throw .system("cannot be created", "\(path)/\(name)")
             }
         } catch {
             unlinkat(descriptor, temporary, 0)

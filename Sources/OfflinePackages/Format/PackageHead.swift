@@ -70,7 +70,7 @@ public struct PackageHead: Sendable, Hashable {
         guard Self.isID(id) else {
             throw PackageFault(
                 .manifest,
-                "id is not 1 to 64 small letters, digits, hyphens and dots that begin and end with one "
+                "id is not 1 to 64 lower-case letters, digits, hyphens and dots that begin and end with one "
                     + "of the first two")
         }
         guard Self.isVersion(version) else {
@@ -103,7 +103,7 @@ public struct PackageHead: Sendable, Hashable {
         return text.utf8.allSatisfy { isPlain($0) || "-._+".utf8.contains($0) }
     }
 
-    /// Returns whether the byte is a small letter or a digit.
+    /// Returns whether the byte is a lower-case letter or a digit.
     private static func isLow(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
     }

@@ -54,7 +54,7 @@ public struct PackageManifest: Sendable, Hashable {
 
     private static func check(_ file: File) throws(PackageFault) {
         guard file.byteCount >= 0, file.sha256.utf8.count == 64, file.sha256.utf8.allSatisfy(isHexDigit) else {
-            throw PackagePath.fault(file.path, "has no sha256 of 64 small hexadecimal digits, or no bytes")
+            throw PackagePath.fault(file.path, "has no sha256 of 64 hexadecimal digits in lower case, or no bytes")
         }
         guard (1...maximumTypeBytes).contains(file.type.utf8.count), PackageHead.isPrintable(file.type) else {
             throw PackagePath.fault(file.path, "has no type of 1 to \(maximumTypeBytes) characters of ASCII")

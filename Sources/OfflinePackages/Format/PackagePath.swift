@@ -24,7 +24,7 @@ enum PackagePath {
         }
         guard parts.count <= maximumParts else { throw fault(path, "has more than \(maximumParts) parts") }
         guard TarHeader.fits(entry(path)) else {
-            throw fault(path, "is too long: a name may have 100 bytes, the folders before it 149 in all")
+            throw fault(path, "is too long: a name has at most 100 bytes, the folders before it at most 148")
         }
     }
 

@@ -18,12 +18,23 @@ extension PackageStore {
             let state = try? VersionState(in: folder)
         else { throw missing(id) }
         do throws(PackageFault) {
-            return try InstalledPackage(state.current, in: folder, keys, limits)
+            return try installed(state.current, of: id, in: folder, keys, limits)
         } catch {
             // Another version may have become current meanwhile.
             let later = try VersionState(in: folder)
             guard later.current != state.current else { throw error }
-            return try InstalledPackage(later.current, in: folder, keys, limits)
+            return try installed(later.current, of: id, in: folder, keys, limits)
         }
+    }
+
+    /// Opens a version of a package.
+    ///
+    /// - Throws: `manifest` if its manifest has another id; the fault of the package; `storage`.
+    static func installed(
+        _ name: String, of id: String, in folder: OpenFile, _ keys: [PackageKey], _ limits: PackageLimits
+    ) throws(PackageFault) -> InstalledPackage {
+        let package = try InstalledPackage(name, in: folder, keys, limits)
+        guard package.manifest.head.id == id else { throw PackageFault(.manifest, "its manifest has another id") }
+        return package
     }
 }

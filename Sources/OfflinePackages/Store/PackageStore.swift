@@ -48,8 +48,11 @@ public final class PackageStore: Sendable {
         _ path: String, keys: [PackageKey], _ limits: PackageLimits = PackageLimits(),
         later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) throws(PackageFault) {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("cannot be made", path) }
+        let isNew = mkdir(path, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw .system("cannot be created", path) }
         folder = try OpenFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        // Otherwise the packages could be lost together with their folder.
+        if isNew { try OpenFile("\(path)/..", O_RDONLY | O_DIRECTORY).flush() }
         (self.keys, self.limits, self.later) = (keys, limits, later)
         var (packages, faults): ([String: Versions], [String]) = ([:], [])
         for name in try folder.names(upTo: .max) {
@@ -78,9 +81,8 @@ public final class PackageStore: Sendable {
         where ![VersionState.file, state.current, state.previous].contains(name) {
             FileTree.remove(name, in: folder)
         }
-        let current = try InstalledPackage(state.current, in: folder, keys, limits)
-        guard current.manifest.head.id == id else { throw PackageFault(.manifest, "its manifest has another id") }
-        let previous = state.previous.flatMap { try? InstalledPackage($0, in: folder, keys, limits) }
+        let current = try installed(state.current, of: id, in: folder, keys, limits)
+        let previous = state.previous.flatMap { try? installed($0, of: id, in: folder, keys, limits) }
         return Versions(current: current, previous: previous)
     }
 
@@ -158,7 +160,7 @@ public final class PackageStore: Sendable {
         let packages = packages
         let own = packages[manifest.head.id]
         guard own != nil || packages.count < limits.packages else {
-            throw PackageFault(.limit, "\(limits.packages) packages are installed, which is the most")
+            throw PackageFault(.limit, "\(limits.packages) packages are installed, which is the maximum")
         }
         let used = packages.values.reduce(0) { $0 + $1.contentBytes } - (own?.previous?.manifest.contentBytes ?? 0)
         guard manifest.contentBytes <= limits.storeBytes - used else {
@@ -186,12 +188,27 @@ public final class PackageStore: Sendable {
             try VersionState(current: name, previous: old?.current.name).write(to: folder)
             try self.folder.flush()
         } catch {
-            FileTree.remove(name, in: folder)
+            // The first failure is reported.
+            try? undo(name, in: folder, to: old)
             throw error
         }
         state.withLock { $0.packages[id] = Versions(current: package, previous: old?.current) }
         old?.previous.map { discard($0, of: folder, id) }
         return package
+    }
+
+    /// Removes a version that could not become the current one. If the state names it, the old state is written first;
+    /// if that fails too, the version stays, because a restart may find it as the current one.
+    private func undo(_ name: String, in folder: OpenFile, to old: Versions?) throws(PackageFault) {
+        if (try? VersionState(in: folder))?.current == name {
+            if let old {
+                try VersionState(current: old.current.name, previous: old.previous?.name).write(to: folder)
+            } else {
+                unlinkat(folder.descriptor, VersionState.file, 0)
+                try folder.flush()
+            }
+        }
+        FileTree.remove(name, in: folder)
     }
 
     /// Removes a version when its last reader is released.
@@ -200,8 +217,12 @@ public final class PackageStore: Sendable {
         version.whenReleased {
             later {
                 FileTree.remove(name, in: folder)
-                // Succeeds only if this was the last version.
-                unlinkat(parent.descriptor, id, AT_REMOVEDIR)
+                self.state.withLock { state in
+                    // An installation moves a version into this folder.
+                    guard state.packages[id] == nil, !state.isInstalling else { return }
+                    // Succeeds only if this was the last version.
+                    unlinkat(parent.descriptor, id, AT_REMOVEDIR)
+                }
             }
         }
     }
