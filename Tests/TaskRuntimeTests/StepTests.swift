@@ -164,6 +164,22 @@ struct StepTests {
         #expect(!client.session.waitsForJobs)
     }
 
+    @Test("The descriptions of a registration are divided among its tasks over several turns")
+    func descriptions() throws {
+        let names = (0..<1_000).map { "t\($0)" }
+        let text = "{\(names.map { "\"\($0)\":{}" }.joined(separator: ","))}"
+        var texts = Array(text.utf8).withUnsafeBytes { RegistrationTexts($0) }
+        let spent = StepBudget(clock: bench.clock, end: 0)
+        var turns = 1
+        var found = try texts.cut(names, until: spent)
+        while found == nil {
+            turns += 1
+            found = try texts.cut(names, until: spent)
+        }
+        #expect(found?.map(\.task) == names)
+        #expect(turns >= 8)
+    }
+
     @Test("A registration with an invalid description, or whose session closes meanwhile, registers nothing")
     func brokenRegistration() {
         let client = bench.client(uid: 0)
@@ -207,6 +223,25 @@ struct StepTests {
         #expect(written < 50)
         #expect(runJobs() > 5)
         #expect(zip(attackers, before).allSatisfy { $0.transport.writes == $1 + 1 })
+    }
+
+    @Test("A session that watches the traffic sees an event when all have it, with each receiver counted once")
+    func watchedOutput() throws {
+        bench.runtime.apply(everybodyMay())
+        for _ in 0..<200 {
+            bench.client(uid: 1).send(
+                #"{"task":"bridge.subscribe","options":{"events":["e.*","e.f"]},"callbackId":1}"#)
+        }
+        let (watcher, publisher) = (bench.client(uid: 0), bench.client(uid: 0))
+        watcher.send(#"{"task":"bridge.monitor","callbackId":"m"}"#)
+        _ = watcher.read()
+        slow()
+        publisher.send(#"{"task":"bridge.publish","options":{"event":"e.f","data":7},"callbackId":2}"#)
+        let isEvent = { (message: JSON) in message["data"]?["kind"] == "event" }
+        #expect(!watcher.read().contains(where: isEvent))
+        _ = runJobs()
+        let shown = watcher.read().filter(isEvent).map { $0["data"]?["receivers"] }
+        #expect(shown == [200])
     }
 
     @Test("Many calls with the same deadline end over several turns")

@@ -28,17 +28,8 @@ public final class MemberWalk {
     /// The copy.
     public var text: UnsafeRawBufferPointer { walk.bytes }
 
-    /// Passes the members to `member`, in their order, after the last step. Each has its name as written between the
-    /// quotes, and its value. Both are parts of ``text``, valid during the lifetime of this object.
-    ///
-    /// - Returns: The reason why the text is not an object, as the end of a sentence; nil if it is one.
-    public func members(
-        _ member: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
-    ) -> String? {
-        do throws(GrammarError) { return try walk.parsed().members(member) } catch { return error.reason }
-    }
-
-    /// Passes the next few members to `member`.
+    /// Passes the next few members to `member`, in their order, after the last step. Each has its name as written between
+    /// the quotes, and its value. Both are parts of ``text``, valid during the lifetime of this object.
     ///
     /// - Returns: Whether there are no more.
     /// - Throws: ``NoObject`` if the text is not an object.

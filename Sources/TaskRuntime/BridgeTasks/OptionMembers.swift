@@ -102,7 +102,7 @@ struct OptionMembers {
         BridgeError(JSONMismatch(path: "$", expected: "an object", got: kind(of: options)))
     }
 
-    private static func kind(of text: UnsafeRawBufferPointer) -> String {
+    static func kind(of text: UnsafeRawBufferPointer) -> String {
         switch text.first {
         case UInt8(ascii: "["): "an array"
         case UInt8(ascii: "\""): "a string"

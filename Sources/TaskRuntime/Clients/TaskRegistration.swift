@@ -63,10 +63,10 @@ final class TaskRegistration: StepJob {
             if let refusal { throw refusal }
             // Checks again in each step: other jobs may have run since the last step.
             guard try reading.check(clients, by: provider, until: budget) else { return .unfinished }
-            if let descriptions {
-                guard let cut = try descriptions.cut(names, until: budget) else { return .unfinished }
+            if descriptions != nil {
+                guard let cut = try descriptions?.cut(names, until: budget) else { return .unfinished }
                 texts = cut.reversed()
-                self.descriptions = nil
+                descriptions = nil
             }
             while let (task, text) = texts.popLast() {
                 if let lane = clients.calls.lane, !LaneWork.isNeedless(for: text) {

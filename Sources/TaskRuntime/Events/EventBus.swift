@@ -49,13 +49,11 @@ final class EventBus {
     ///   - account: The account of the publisher; `nil` for the daemon.
     /// - Returns: The delivery, if it has many receivers, for ``send(_:until:)``; `nil` if it is complete.
     func beginPublishing(_ name: String, data: [UInt8], isRetained: Bool, of account: UserAccount?) -> FanOut? {
-        if monitor.isWatched {
-            let receivers = subscriptions.sessions(for: name) { rights.mayGet(name, by: $0) }
-            monitor.showEvent(name, data, to: receivers)
-        }
+        // The receivers are known when all of them have the event.
+        let show = monitor.isWatched ? { [monitor] in monitor.showEvent(name, data, to: $0) } : nil
         return queue.begin(
             EventLines(name, data, isRetained: isRetained), of: account,
-            to: .subscriptions(subscriptions.lists(for: name)))
+            to: .subscriptions(subscriptions.lists(for: name)), whenSent: show)
     }
 
     private func begin(_ name: String, _ data: [UInt8], isRetained: Bool = false, for account: UserAccount?) {

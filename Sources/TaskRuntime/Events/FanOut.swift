@@ -26,14 +26,33 @@ final class FanOut {
     /// Grows with each event.
     let mark: UInt64
     private let receivers: Receivers
+    /// Called with the sessions that got the event, once all have it.
+    private let whenSent: (([Session]) -> Void)?
+    /// These sessions, if there is such a closure.
+    private var sent: [Session] = []
     private var list = 0
     private var position = 0
 
-    init(_ event: EventLines, of account: UserAccount?, mark: UInt64, to receivers: Receivers) {
+    init(
+        _ event: EventLines, of account: UserAccount?, mark: UInt64, to receivers: Receivers,
+        whenSent: (([Session]) -> Void)?
+    ) {
         self.event = event
         self.account = account
         self.mark = mark
         self.receivers = receivers
+        self.whenSent = whenSent
+    }
+
+    /// Notes that a session got the event.
+    func note(_ session: Session) {
+        if whenSent != nil { sent.append(session) }
+    }
+
+    /// Notes that all receivers have the event.
+    func end() {
+        whenSent?(sent)
+        sent = []
     }
 
     /// Whether the event has so many receivers that it is sent over several turns.

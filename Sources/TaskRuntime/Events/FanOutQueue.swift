@@ -32,10 +32,14 @@ final class FanOutQueue {
     /// Creates the delivery of an event. If it is long, it is added to the queue, and the caller continues it with
     /// ``send(_:until:)``.
     ///
+    /// - Parameter whenSent: Called with the sessions that got the event, once all have it.
     /// - Returns: The delivery; `nil` if it is complete.
-    func begin(_ event: EventLines, of account: UserAccount?, to receivers: FanOut.Receivers) -> FanOut? {
+    func begin(
+        _ event: EventLines, of account: UserAccount?, to receivers: FanOut.Receivers,
+        whenSent: (([Session]) -> Void)? = nil
+    ) -> FanOut? {
         lastMark += 1
-        let fanOut = FanOut(event, of: account, mark: lastMark, to: receivers)
+        let fanOut = FanOut(event, of: account, mark: lastMark, to: receivers, whenSent: whenSent)
         guard fanOut.isLong else {
             _ = send(fanOut, until: nil)
             return nil
@@ -60,6 +64,7 @@ final class FanOutQueue {
             case .skipped: break
             case .end:
                 remove(fanOut)
+                fanOut.end()
                 return true
             }
             count += 1
@@ -74,6 +79,7 @@ final class FanOutQueue {
         guard session.takesEvents, subscription.map({ rights.mayGet(fanOut.event.name, by: $0) }) ?? true else {
             return
         }
+        fanOut.note(session)
         delivery.send(fanOut.event, to: session)
     }
 
@@ -95,6 +101,7 @@ final class FanOutQueue {
         guard !isEmpty, session.eventMark &+ 1 < mark else { return }
         for fanOut in queue where session.eventMark < fanOut.mark && fanOut.mark < mark {
             guard session.takesEvents, fanOut.isFor(session, rights) else { continue }
+            fanOut.note(session)
             delivery.send(fanOut.event, to: session)
         }
         session.eventMark = mark &- 1

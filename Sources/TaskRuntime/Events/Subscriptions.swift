@@ -3,28 +3,11 @@
 final class Subscriptions {
     private let tree = PatternTree<Subscription>()
     private var count = 0
-    /// The mark of the last search. It marks the sessions found for an event, so that a session with several matching
-    /// patterns is found once.
+    /// The mark of the last search. It marks the sessions that subscribed to an event.
     private var lastMark: UInt64 = 0
 
     /// Whether no session has a subscription.
     var isEmpty: Bool { count == 0 }
-
-    /// Returns the sessions that subscribed to an event, without duplicates.
-    ///
-    /// - Parameter isAllowed: Whether the session of a subscription may receive the event.
-    func sessions(for event: String, where isAllowed: (Subscription) -> Bool = { _ in true }) -> [Session] {
-        lastMark += 1
-        let mark = lastMark
-        var found: [Session] = []
-        tree.forEach(matching: event) { subscription in
-            let session = subscription.session
-            guard session.searchMark != mark, subscription.hasBegun else { return }
-            session.searchMark = mark
-            if isAllowed(subscription) { found.append(session) }
-        }
-        return found
-    }
 
     /// Returns the subscriptions to an event, including those that have not taken effect, in lists that later changes
     /// do not affect.
@@ -36,9 +19,10 @@ final class Subscriptions {
     /// Returns those of the given sessions that subscribed to an event, in their order.
     func those(of sessions: [Session], listeningTo event: String) -> [Session] {
         guard sessions.count > Self.maximumAsked else { return sessions.filter { $0.listens(to: event) } }
-        // Marks all sessions that subscribed.
-        _ = self.sessions(for: event)
-        return sessions.filter { $0.searchMark == lastMark }
+        lastMark += 1
+        let mark = lastMark
+        tree.forEach(matching: event) { if $0.hasBegun { $0.session.searchMark = mark } }
+        return sessions.filter { $0.searchMark == mark }
     }
 
     /// Adds a pattern to a session, unless the session has it. The pattern takes effect with ``begin(of:)``.

@@ -185,7 +185,7 @@ public final class Session {
     var nextSubscription = 0
     /// Subscriptions before this index are active; the others are being entered.
     var begunSubscriptions = 0
-    /// The mark of the last search that found the session: ``Subscriptions/sessions(for:)``.
+    /// The mark of the last search that found the session: ``Subscriptions/those(of:listeningTo:)``.
     var searchMark: UInt64 = 0
     /// The mark of the last event up to which the session has got all its events: ``FanOutQueue``.
     @exclusivity(unchecked) var eventMark: UInt64 = 0
