@@ -1,8 +1,11 @@
+internal import DequeModule
+
 /// A lock for asynchronous work: one piece of work runs after the other, in the order of their requests.
 @LoopActor
 public final class AsyncMutex {
     private var isTaken = false
-    private let waiting = AsyncSignal<Void>()
+    /// The work that waits. While there is any, the lock stays taken: each end passes it to the first.
+    private var waiting: Deque<CheckedContinuation<Void, Never>> = []
 
     /// Creates a free lock.
     public nonisolated init() {}
@@ -11,18 +14,15 @@ public final class AsyncMutex {
     public func take<Value, Failure: Error>(
         _ body: @LoopActor () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        while isTaken { await waitForEnd() }
-        isTaken = true
+        if isTaken {
+            // Without cancellation: the work runs in its turn.
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            isTaken = true
+        }
         defer {
-            isTaken = false
-            waiting.resumeFirst(())
+            if let next = waiting.popFirst() { next.resume() } else { isTaken = false }
         }
         return try await body()
-    }
-
-    /// Waits without cancellation: a task that left the queue would have to wake the next one.
-    private func waitForEnd() async {
-        let waiting = waiting
-        await Task { @LoopActor in _ = await waiting.wait() }.value
     }
 }

@@ -49,14 +49,14 @@ final class IsolatedPluginCalls {
             end(id, .failure(BridgeError(.streamInvalid, reason)))
             return id
         }
-        if let fault = host.check.fault(in: options) {
-            end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are not valid JSON: \(fault)")))
-            return id
-        }
         guard options.count <= host.messageBytes else {
             let reason =
                 "the plugin sent options of \(options.count) bytes, where a message may have \(host.messageBytes)"
             end(id, .failure(BridgeError(.messageTooLarge, reason)))
+            return id
+        }
+        if let fault = host.check.fault(in: options) {
+            end(id, .failure(BridgeError(.optionsInvalid, "the plugin sent options that are not valid JSON: \(fault)")))
             return id
         }
         JSON.string(request.pointee.task.string).bytes.withUnsafeBytes { name in

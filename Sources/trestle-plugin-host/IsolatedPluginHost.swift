@@ -224,12 +224,12 @@ final class IsolatedPluginHost: PluginReceiver {
 
     override func progressed(_ id: trestle_call, _ value: UnsafeRawBufferPointer) {
         guard working.contains(id) else { return }
-        if let fault = check.fault(in: value) {
-            return logged(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is not valid JSON: \(fault)", id)
-        }
         guard value.count <= messageBytes else {
             return logged(
                 UInt32(TRESTLE_LOG_WARNING), "it sent progress of \(value.count) bytes, longer than a message", id)
+        }
+        if let fault = check.fault(in: value) {
+            return logged(UInt32(TRESTLE_LOG_WARNING), "it sent progress that is not valid JSON: \(fault)", id)
         }
         Array("\(id)".utf8).withUnsafeBytes {
             // The daemon numbers progress messages.

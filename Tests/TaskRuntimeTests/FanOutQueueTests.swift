@@ -160,6 +160,9 @@ struct FanOutQueueTests {
 
     @Test("Beyond 4 MiB on the way, the oldest one is sent immediately")
     func tooLong() {
+        var limits = bench.runtime.limits
+        limits.messageBytes = 4 << 20
+        bench.runtime.apply(limits)
         turns.slow()
         let long = #""\#(String(repeating: "x", count: 3 << 20))""#
         plugin("lamp", long, to: readers)

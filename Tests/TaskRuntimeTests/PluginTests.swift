@@ -51,6 +51,31 @@ struct PluginTests {
         #expect(outgoing.outcomes == ["\"done\""])
     }
 
+    @Test("A call of a plugin that names a session is refused if no client provides the task")
+    func addressed() {
+        let client = bench.client()
+        #expect(call("work", session: client.session.number).outcomes == ["task.not_found"])
+        #expect(call("work", session: 4_711).outcomes == ["session.not_found"])
+        #expect(bench.host.started.isEmpty)
+    }
+
+    @Test("Options, progress and events of a plugin are not longer than a message")
+    func tooLong() {
+        var limits = bench.runtime.limits
+        limits.messageBytes = 1_024
+        bench.runtime.apply(limits)
+        let long = "\"\(String(repeating: "x", count: 2_000))\""
+        #expect(call("work", long).outcomes == ["message.too_large"])
+        let outgoing = call("work")
+        bench.progress(0, long)
+        bench.progress(0, "5")
+        #expect(outgoing.progress == ["0 5"])
+        let refusal = Array(long.utf8).withUnsafeBytes {
+            bench.instance.publish(OutgoingEvent("e", data: $0, to: nil))
+        }
+        #expect(refusal == "an event is not sent: its data have 2002 bytes, and a message has at most 1024")
+    }
+
     @Test("A plugin is asked for its schemas once, on demand; its manifest has precedence")
     func describedOnce() throws {
         let host = FakeHost()

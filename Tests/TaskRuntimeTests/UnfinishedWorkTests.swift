@@ -75,4 +75,18 @@ struct UnfinishedWorkTests {
         for plugin: UInt64 in [1, 2, 3] { counts.remove(in: plugin) }
         #expect(counts.isEmpty)
     }
+
+    @Test("A changed maximum takes effect for the calls that are unfinished")
+    func changedMaximum() {
+        var counts = UnfinishedCounts(maximum: 2)
+        for _ in 0..<2 { counts.add(in: 1) }
+        counts.maximum = 3
+        #expect(!counts.isFull && counts.limit(reachedIn: 1) == nil)
+        counts.maximum = 1
+        #expect(counts.isFull && counts.limit(reachedIn: 1) == 1)
+        counts.remove(in: 1)
+        #expect(counts.isFull)
+        counts.remove(in: 1)
+        #expect(!counts.isFull)
+    }
 }

@@ -84,8 +84,9 @@ final class PluginProcessOwnCalls {
         var isOver = false
         let progress: ((UInt64, UnsafeRawBufferPointer) -> Void)? =
             call.wantsProgress && id != nil
-            ? { sequence, value in
+            ? { [weak self] sequence, value in
                 id?.withUnsafeBytes { MessageEncoder.progress(id: $0, value: value, sequence: sequence, to: output) }
+                self?.checkUnread()
             } : nil
         var handle = CallHandle(rawValue: 0)
         handle = host.runtime.call(

@@ -55,11 +55,11 @@ extension PluginDirectory {
             parent = try livingParent(request.parent)
             target = try sessions.target(request.session)
             task = try admit(request.task, for: parent, by: plugin)
-            if let fault = calls.check.fault(in: request.options) {
-                throw BridgeError(
-                    .optionsInvalid, "\(plugin.providerName) sent options that are not valid JSON: \(fault)")
+            if let target, !task.provider.isOfClients {
+                throw BridgeError(.taskNotFound, "session \(target.number) provides no task \(task.name)")
             }
             try calls.quotas.admit(callOf: task, by: plugin)
+            try check(request.options, of: plugin)
         } catch {
             calls.noteRefusal(of: request.task, error, nil)
             request.completion(.failure(error))
@@ -78,6 +78,20 @@ extension PluginDirectory {
         let handle = call.handle
         calls.dispatch(call, of: task, options: request.options)
         return handle
+    }
+
+    /// Checks the options of a plugin's call. Their length comes first: a check takes time in proportion to it.
+    private func check(_ options: UnsafeRawBufferPointer, of plugin: PluginInstance) throws(BridgeError) {
+        let maximum = calls.quotas.limits.messageBytes
+        guard options.count <= maximum else {
+            throw BridgeError(
+                .messageTooLarge,
+                "\(plugin.providerName) sent options of \(options.count) bytes, and a message has at most \(maximum)")
+        }
+        if let fault = calls.check.fault(in: options) {
+            throw BridgeError(
+                .optionsInvalid, "\(plugin.providerName) sent options that are not valid JSON: \(fault)")
+        }
     }
 
     /// Returns the task that a plugin calls.

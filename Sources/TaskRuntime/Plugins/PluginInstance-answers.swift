@@ -60,6 +60,12 @@ extension PluginInstance {
     /// Sends an intermediate result of a call of this plugin.
     public func progress(_ handle: CallHandle, _ value: UnsafeRawBufferPointer) {
         guard let call = ownCall(handle, of: calls), call.takesProgress else { return }
+        let maximum = calls.quotas.limits.messageBytes
+        guard value.count <= maximum else {
+            return calls.log.warning(
+                "\(providerName) sent progress of \(value.count) bytes, and a message has at most \(maximum)",
+                metadata: call.logMetadata)
+        }
         if let fault = calls.check.fault(in: value) {
             return calls.log.warning(
                 "\(providerName) sent progress that is not valid JSON: \(fault)", metadata: call.logMetadata)

@@ -33,6 +33,10 @@ extension PluginInstance {
     /// - Parameter isChecked: Whether its data are known to be one JSON value.
     /// - Returns: Why it was not sent, as a sentence; `nil` if it was sent.
     public func publish(_ event: OutgoingEvent, isChecked: Bool = false) -> String? {
+        let maximum = calls.quotas.limits.messageBytes
+        guard event.data.count <= maximum else {
+            return "an event is not sent: its data have \(event.data.count) bytes, and a message has at most \(maximum)"
+        }
         if !isChecked, let fault = calls.check.fault(in: event.data) {
             return "an event was not sent, its data are not valid JSON: \(fault)"
         }

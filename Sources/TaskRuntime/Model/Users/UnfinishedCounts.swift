@@ -3,7 +3,9 @@ struct UnfinishedCounts {
     private var counts: [UInt64: Int] = [:]
     private var fullCount = 0
     /// The maximum number for one plugin.
-    private let maximum: Int
+    var maximum: Int {
+        didSet { fullCount = counts.values.count { $0 >= maximum } }
+    }
 
     init(maximum: Int) { self.maximum = maximum }
 

@@ -52,13 +52,13 @@ public final class UserAccount {
         self.uid = uid
         pluginNumber = plugin
         self.isTrusted = isTrusted
-        unfinished = UnfinishedCounts(
-            maximum: QuotaLimits.unfinishedCalls * (isTrusted ? limits.trustedFactor : 1))
+        unfinished = UnfinishedCounts(maximum: QuotaLimits.unfinishedCalls)
         apply(limits)
     }
 
     /// Applies other limits. Resources that are in use stay in use.
     func apply(_ limits: QuotaLimits) {
+        unfinished.maximum = QuotaLimits.unfinishedCalls * (isTrusted ? limits.trustedFactor : 1)
         quota = isTrusted ? limits.user.times(limits.trustedFactor) : limits.user
         pace = CallPace(quota.calls)
         maximumCallsInFlight = quota.calls.callsInFlight > 0 ? quota.calls.callsInFlight : .max
