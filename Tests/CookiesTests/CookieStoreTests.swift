@@ -48,35 +48,6 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("Session cookies end 600 seconds after the last container has left, also across a restart")
-    func linger() throws {
-        try with { stage in
-            try stage.set("session=1")
-            try stage.call(AttachTask(service: stage.service), ["replica": "web"], session: 7)
-            stage.engine.sessionClosed(7)
-            stage.clocks.advance(by: 599)
-            stage.engine.endLingering()
-            #expect(try stage.names() == ["session"])
-            let next = try EngineUnderTest(clocks: stage.clocks, directory: stage.directory)
-            next.clocks.advance(by: 600)
-            next.engine.endLingering()
-            #expect(try next.names() == [])
-        }
-    }
-
-    @Test("A container that returns in time keeps the session cookies")
-    func comesBack() throws {
-        try with { stage in
-            try stage.set("session=1")
-            try stage.call(AttachTask(service: stage.service), ["replica": "web"], session: 7)
-            stage.engine.sessionClosed(7)
-            try stage.call(AttachTask(service: stage.service), ["replica": "web"], session: 8)
-            stage.clocks.advance(by: 10_000)
-            stage.engine.endLingering()
-            #expect(try stage.names() == ["session"])
-        }
-    }
-
     @Test("A private profile is not on disk, and ends with the last session that has used it")
     func privateProfile() throws {
         try with { stage in

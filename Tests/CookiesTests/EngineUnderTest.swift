@@ -77,15 +77,16 @@ final class EngineUnderTest {
 final class TestCall: CookieCall {
     let uid: UInt32
     let isCancelled = false
+    let sizeBytes: Int
     private let whenAnswered: @Sendable () -> Void
     private let work: @Sendable (inout CookieEngine) throws(BridgeError) -> CookieOutcome
     private let answered = Mutex<Result<[UInt8], BridgeError>?>(nil)
 
     init(
-        uid: UInt32, whenAnswered: @escaping @Sendable () -> Void,
+        uid: UInt32, sizeBytes: Int = 0, whenAnswered: @escaping @Sendable () -> Void = {},
         work: @escaping @Sendable (inout CookieEngine) throws(BridgeError) -> CookieOutcome
     ) {
-        (self.uid, self.whenAnswered, self.work) = (uid, whenAnswered, work)
+        (self.uid, self.sizeBytes, self.whenAnswered, self.work) = (uid, sizeBytes, whenAnswered, work)
     }
 
     func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome { try work(&engine) }
@@ -97,6 +98,12 @@ final class TestCall: CookieCall {
     func result() throws -> JSON {
         let outcome = answered.withLock { $0 }
         return try JSON(parsing: outcome?.get() ?? [])
+    }
+
+    /// The code of the error; `nil` if the call has succeeded or is not answered.
+    var errorCode: ErrorCode? {
+        guard case .failure(let error) = answered.withLock({ $0 }) else { return nil }
+        return error.code
     }
 }
 
@@ -110,6 +117,14 @@ final class ListSink: CookieSink {
     }
     func endLingering(after delay: Duration) { delays.withLock { $0.append(delay) } }
     func tidySoon() {}
+
+    /// Returns and removes the delays after which lingering profiles are looked at.
+    func takeDelays() -> [Duration] {
+        delays.withLock { delays in
+            defer { delays = [] }
+            return delays
+        }
+    }
 
     /// Returns and removes the events of a session.
     func take(_ session: UInt64) -> [JSON] {

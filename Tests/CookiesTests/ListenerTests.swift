@@ -1,3 +1,5 @@
+import DiskTestSupport
+import Dispatch
 import Foundation
 import HTTPRules
 import Synchronization
@@ -76,6 +78,93 @@ struct ListenerTests {
         try stage.call(watch, ["profile": "more"], session: 5)
         stage.engine.sessionClosed(5)
         #expect(stage.engine.listeners.count == 0)
+    }
+
+    @Test("Watches that begin in one commit are counted together")
+    func quotaInBatch() throws {
+        let stage = try EngineUnderTest()
+        defer { stage.remove() }
+        let watch = WatchTask(service: stage.service)
+        for index in 0..<63 { try stage.call(watch, ["profile": .string("p\(index)")], session: 5) }
+        let calls = try ["p63", "p63", "p64"].map { profile in
+            try stage.begin(watch, ["profile": .string(profile)], session: 5)
+        }
+        stage.engine.carryOut(calls)
+        #expect(calls.map(\.errorCode) == [nil, nil, .quotaExceeded])
+        #expect(stage.engine.listeners.count == 64)
+        // The refused one has taken no place.
+        try stage.call(watch, ["profile": "p0", "stop": true], session: 5)
+        try stage.call(watch, ["profile": "p64"], session: 5)
+    }
+
+    @Test("A watch or an attachment can be stopped in the commit in which it begins")
+    func stoppedInBatch() throws {
+        let stage = try EngineUnderTest()
+        defer { stage.remove() }
+        let (watch, attach) = (WatchTask(service: stage.service), AttachTask(service: stage.service))
+        try stage.set("session=1")
+        let calls = [
+            try stage.begin(watch, [:], session: 5), try stage.begin(watch, ["stop": true], session: 5),
+            try stage.begin(attach, ["replica": "web"], session: 6),
+            try stage.begin(attach, ["replica": "web", "stop": true], session: 6),
+        ]
+        stage.engine.carryOut(calls)
+        for call in calls { _ = try call.result() }
+        #expect(stage.engine.listeners.count == 0)
+        try stage.set("other=1")
+        #expect(stage.sink.take(5) == [] && stage.sink.take(6) == [])
+        // The attachment was the profile's last one.
+        stage.clocks.advance(by: 600)
+        stage.engine.endLingering()
+        #expect(try stage.names() == [])
+    }
+
+    @Test("After a failed commit no watch has begun, and its place is free")
+    func failedBegin() throws {
+        let directory = try EngineUnderTest.makeDirectory()
+        let disk = FaultyDisk(directory: directory)
+        let stage = try EngineUnderTest(directory: directory)
+        defer { stage.remove() }
+        let watch = WatchTask(service: stage.service)
+        let calls = [
+            try stage.begin(SetTask(service: stage.service), ["url": "https://a.example/", "line": "a=1"]),
+            try stage.begin(watch, [:], session: 5),
+        ]
+        disk.set(.sync, true)
+        stage.engine.carryOut(calls)
+        disk.set(.sync, false)
+        #expect(calls.map(\.errorCode) == [.storageFailed, .storageFailed])
+        #expect(stage.engine.listeners.count == 0)
+        for index in 0..<64 { try stage.call(watch, ["profile": .string("p\(index)")], session: 5) }
+    }
+
+    @Test("The options of a user's waiting calls take at most 16 MiB; other users' calls are not refused")
+    func waitingBytes() async throws {
+        let lane = CookieLane()
+        let gate = DispatchSemaphore(value: 0)
+        await withCheckedContinuation { continuation in
+            Task {
+                try? await lane.open {
+                    continuation.resume()
+                    gate.wait()
+                    throw CancellationError()
+                }
+            }
+        }
+        let call = { (uid: UInt32) in
+            TestCall(uid: uid, sizeBytes: 1 << 20) { _ throws(BridgeError) in CookieOutcome([:]) }
+        }
+        let calls = (0..<17).map { _ in call(1000) } + [call(1001)]
+        for call in calls { lane.submit(call) }
+        #expect(calls.map { $0.errorCode == .busy } == (0..<18).map { $0 == 16 })
+        gate.signal()
+        // The store was not opened, so that the waiting calls end with another error.
+        try? await lane.run { _ in }
+        #expect(calls.prefix(16).allSatisfy { $0.errorCode == .pluginUnavailable })
+        let next = call(1000)
+        lane.submit(next)
+        try? await lane.run { _ in }
+        #expect(next.errorCode == .pluginUnavailable)
     }
 
     @Test("Concurrent writes of two users are all stored, each for its own user")

@@ -7,12 +7,18 @@ protocol CookieCall: AnyObject, Sendable {
     var uid: UInt32 { get }
     /// Whether the caller no longer waits for the answer.
     var isCancelled: Bool { get }
+    /// The length of the options that wait in memory with the call.
+    var sizeBytes: Int { get }
 
     /// Performs the work on the store's thread. If it throws, it has changed nothing.
     func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome
 
     /// Receives the outcome once; for a write, after it is on the disk.
     func answer(_ outcome: Result<[UInt8], BridgeError>)
+}
+
+extension CookieCall {
+    var sizeBytes: Int { 0 }
 }
 
 /// The outcome of a call's work.
@@ -67,6 +73,8 @@ struct CookieEngine: Sendable {
     private var metrics: CookiesMetrics
     /// The profiles whose last container was detached, and the times when their session cookies end.
     private var lingering: [ProfileID: Duration] = [:]
+    /// Whether a call of `endLingering` is requested.
+    private var isEndRequested = false
     /// The sessions that use profiles which are kept only in memory.
     private var users: [ProfileID: Set<SessionID>] = [:]
     private var isTidying = false
@@ -107,6 +115,7 @@ struct CookieEngine: Sendable {
                 settle(one)
             }
         }
+        listeners.endReservations()
         metrics.note(cookies: store.loadedCookies, watches: listeners.count)
         if !isTidying, store.isUntidy {
             isTidying = true
@@ -130,10 +139,18 @@ struct CookieEngine: Sendable {
         let before = store.pending.count
         do throws(BridgeError) {
             let outcome = try call.perform(&self)
-            return Done(call: call, outcome: outcome, changes: Array(store.pending[before...]))
+            let changes = Array(store.pending[before...])
+            for profile in changes.map(\.profile) where isAttended(profile) { store.attend(profile, true) }
+            return Done(call: call, outcome: outcome, changes: changes)
         } catch {
             return Done(call: call, error: error, changes: Array(store.pending[before...]))
         }
+    }
+
+    /// Returns whether the profile has a container, or its last one has left and its session cookies have not ended. A
+    /// profile that does not exist yet can be in this state.
+    private func isAttended(_ profile: ProfileID) -> Bool {
+        lingering[profile] != nil || listeners.willHaveReplica(profile)
     }
 
     /// Sends the changes before the answer, so that a session that calls the daemon after the answer has already
@@ -145,9 +162,7 @@ struct CookieEngine: Sendable {
         } else if let outcome = done.outcome {
             done.call.answer(.success(outcome.result))
         }
-        guard let begun = done.outcome?.begins else { return }
-        // The quota was checked during the work, but another listener of the same session may have been added since.
-        try? listeners.add(begun)
+        guard let begun = done.outcome?.begins, listeners.addReserved(begun) else { return }
         if begun.replica != nil { lingering[begun.profile] = nil }
     }
 
@@ -200,17 +215,27 @@ struct CookieEngine: Sendable {
     mutating func linger(_ profile: ProfileID) {
         guard !profile.isPrivate else { return }
         lingering[profile] = monotonic() + store.settings.sessionLinger
-        sink.endLingering(after: store.settings.sessionLinger)
+        requestEnd()
+    }
+
+    /// Requests the call of `endLingering` for the profile that ends first. One request at a time is sufficient: all
+    /// profiles linger equally long, so that later ones end later.
+    private mutating func requestEnd() {
+        guard !isEndRequested, let first = lingering.values.min() else { return }
+        isEndRequested = true
+        sink.endLingering(after: max(.zero, first - monotonic()))
     }
 
     /// Removes the session cookies of profiles whose last container was detached long enough ago.
     mutating func endLingering() {
+        isEndRequested = false
         let now = monotonic()
         let over = lingering.filter { $0.value <= now }.keys
         for profile in over {
             lingering[profile] = nil
             if !listeners.hasReplica(profile) { carryOut([LingerEnd(profile)]) }
         }
+        requestEnd()
     }
 
     /// Writes the remaining changes, and closes the file.

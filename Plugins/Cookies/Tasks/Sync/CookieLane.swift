@@ -1,17 +1,25 @@
 import Synchronization
 import TaskKit
 
-/// The store on a thread of its own. Calls that arrive together share a commit. The calls of a session are performed in
-/// their order. Any thread.
+/// The store on a thread of its own. Calls that arrive together share a commit. The calls of a user are performed in the
+/// order of `submit`. Any thread.
 final class CookieLane: Sendable {
     /// The maximum number of calls that share a commit.
     static let callsAtOnce = 256
     /// The maximum number of waiting calls of a uid.
     static let waitingCalls = 4096
+    /// The maximum number of bytes of the options of a uid's waiting calls, which are held in memory.
+    static let waitingBytes = 16 << 20
+
+    /// The waiting calls of a uid.
+    private struct Load {
+        var calls = 0
+        var sizeBytes = 0
+    }
 
     private struct Waiting {
         var calls = UserTurns<any CookieCall>()
-        var counts: [UInt32: Int] = [:]
+        var loads: [UInt32: Load] = [:]
         var isAwake = false
         /// The open sessions that have made calls, or continue from the previous daemon.
         var sessions: Set<SessionID> = []
@@ -40,11 +48,14 @@ final class CookieLane: Sendable {
         }
     }
 
-    /// Queues a call. A call beyond the limit is answered with `busy`.
+    /// Queues a call. A call beyond the limits is answered with `busy`.
     func submit(_ call: any CookieCall) {
         let (isTaken, wakes) = waiting.withLock { waiting in
-            guard waiting.counts[call.uid, default: 0] < Self.waitingCalls else { return (false, false) }
-            waiting.counts[call.uid, default: 0] += 1
+            var load = waiting.loads[call.uid, default: Load()]
+            load.calls += 1
+            load.sizeBytes += call.sizeBytes
+            guard load.calls <= Self.waitingCalls, load.sizeBytes <= Self.waitingBytes else { return (false, false) }
+            waiting.loads[call.uid] = load
             waiting.calls.append(call, of: call.uid)
             defer { waiting.isAwake = true }
             return (true, !waiting.isAwake)
@@ -105,7 +116,9 @@ final class CookieLane: Sendable {
             var calls: [any CookieCall] = []
             while calls.count < Self.callsAtOnce, let call = waiting.calls.popFirst() {
                 calls.append(call)
-                waiting.counts[call.uid] = waiting.counts[call.uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+                waiting.loads[call.uid]?.calls -= 1
+                waiting.loads[call.uid]?.sizeBytes -= call.sizeBytes
+                if waiting.loads[call.uid]?.calls == 0 { waiting.loads[call.uid] = nil }
             }
             if calls.isEmpty { waiting.isAwake = false }
             return calls

@@ -74,13 +74,14 @@ struct CookieVisitor: Sendable {
 
 /// A task that runs on the store's thread.
 ///
-/// It is a raw task for two reasons: a call is queued before the next call of its session begins, and events that are
-/// sent after its answer arrive after it.
+/// It is a raw task for two reasons: a call is queued before the next call of its session begins, except for calls that
+/// ask for the permission for secrets first, and events that are sent after its answer arrive after it.
 protocol CookieTask: RawTask {
     associatedtype Request: Decodable & Sendable
     /// Whether a page may call it.
     static var isForPages: Bool { get }
-    /// Whether the answer contains the values of HttpOnly cookies if the caller has the permission.
+    /// Whether the answer contains the values of HttpOnly cookies if the caller has the permission. The call of a program
+    /// is then queued after the policy's answer: calls that the session makes meanwhile may be performed before it.
     static var asksForSecrets: Bool { get }
     var service: CookieService { get }
 
@@ -155,6 +156,7 @@ private final class BridgeCall<T: CookieTask>: CookieCall {
 
     var uid: UInt32 { call.caller.uid }
     var isCancelled: Bool { call.isCancelled }
+    var sizeBytes: Int { text.count }
 
     func perform(_ engine: inout CookieEngine) throws(BridgeError) -> CookieOutcome {
         let request: T.Request

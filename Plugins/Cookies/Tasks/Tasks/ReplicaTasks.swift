@@ -51,7 +51,7 @@ struct AttachTask: CookieTask {
         let listener = Listener(
             session: session, uid: visitor.caller.uid, profile: profile, view: view, replica: request.replica,
             from: page.version)
-        try engine.listeners.check(listener)
+        try engine.listeners.reserve(listener)
         engine.store.attend(profile, true)
         return CookieOutcome(.object(answer), of: profile, begins: listener)
     }
@@ -141,8 +141,7 @@ extension Listeners {
 extension CookieEngine {
     /// Ends a container's attachment. After the last container of a profile, its session cookies end with a delay.
     mutating func detach(_ session: SessionID, from profile: ProfileID) {
-        guard listeners.all(of: profile).contains(where: { $0.session == session && $0.replica != nil }) else { return }
-        listeners.remove(session, profile, isReplica: true)
+        guard listeners.remove(session, profile, isReplica: true) else { return }
         if !listeners.hasReplica(profile) { linger(profile) }
     }
 }

@@ -34,7 +34,7 @@ struct WatchTask: CookieTask {
         }
         let listener = Listener(
             session: session, uid: visitor.caller.uid, profile: profile, view: visitor.view, from: page.version)
-        try engine.listeners.check(listener)
+        if !page.hasMore { try engine.listeners.reserve(listener) }
         var answer: JSONObject = ["version": .number(JSONNumber(page.version))]
         if request.since != nil { answer["changes"] = .array(page.items) }
         if page.hasMore { answer["more"] = true }
