@@ -137,6 +137,48 @@ struct CookieStoreTests {
         }
     }
 
+    @Test("A seed that would have too many cookies changes nothing")
+    func largeSeed() throws {
+        try with { stage in
+            let seed = { (batch: Int) throws -> JSON in
+                let domains = (0..<20).map { JSON.string("d\($0).example") }
+                let cookies = (0..<10).map { JSON.object(["name": .string("c\(batch)-\($0)"), "value": "1"]) }
+                return try stage.call(
+                    SeedTask(service: stage.service),
+                    ["seed": "large", "domains": .array(domains), "cookies": .array(cookies)])
+            }
+            for batch in 0..<5 { #expect(try seed(batch)["set"] == 200) }
+            try stage.call(WatchTask(service: stage.service), [:], session: 9)
+            let before = try stage.call(GetTask(service: stage.service), [:])
+            let error = #expect(throws: BridgeError.self) { try seed(5) }
+            #expect(error?.code == .quotaExceeded && error?.data?["quota"] == "cookie_seeds")
+            #expect(stage.sink.take(9) == [])
+            #expect(try stage.call(GetTask(service: stage.service), [:]) == before)
+            let removed = try stage.call(DeleteTask(service: stage.service), ["seed": "large"])
+            #expect(removed["removed"] == 1000)
+            #expect(try stage.names() == [])
+        }
+    }
+
+    @Test("A refused cookie of a new profile removes no profile without cookies")
+    func refusedProfile() throws {
+        var settings = CookieSettings()
+        settings.uidProfiles = 1
+        let stage = try EngineUnderTest(settings: settings)
+        defer { stage.remove() }
+        try stage.set("a=1")
+        try stage.call(DeleteTask(service: stage.service), ["all": true])
+        let before = try stage.call(WatchTask(service: stage.service), [:])
+        #expect(throws: BridgeError.self) { try stage.set("a=1; Domain=b.example", profile: "work") }
+        try stage.set("a=1; Max-Age=0", profile: "work")
+        #expect(try stage.call(WatchTask(service: stage.service), [:]) == before)
+        let next = try EngineUnderTest(settings: settings, clocks: stage.clocks, directory: stage.directory)
+        #expect(try next.call(WatchTask(service: next.service), [:]) == before)
+        // An accepted cookie removes it.
+        try stage.set("a=1", profile: "work")
+        #expect(try stage.call(WatchTask(service: stage.service), [:])["version"] == 0)
+    }
+
     @Test("A user's profiles and bytes are limited, separately from other users'")
     func quotas() throws {
         var settings = CookieSettings()

@@ -64,7 +64,7 @@ extension BridgeError {
     }
 
     static var storeNotOpen: BridgeError {
-        BridgeError(.pluginUnavailable, "the cookies are not open", isTransient: true)
+        BridgeError(.pluginUnavailable, "the cookie store is not open", isTransient: true)
     }
 }
 
@@ -73,9 +73,9 @@ extension CookieRefusal.Reason {
         switch self {
         case .publicSuffix: "its domain is a public suffix"
         case .domain: "its domain is not the host's own or one above it"
-        case .secure: "it needs a secure connection, the attribute Secure, or would hide a Secure cookie"
+        case .secure: "it requires a secure connection or the attribute Secure, or it would hide a Secure cookie"
         case .prefix: "its attributes do not match the prefix of its name"
-        case .httpOnly: "a script cannot set or replace a HttpOnly cookie"
+        case .httpOnly: "a script cannot set or replace an HttpOnly cookie"
         case .tooLarge: "it is too long"
         case .sameSite: "it is kept from other sites, and a request of another site would set it"
         default: "it has a character that no cookie has, or neither name nor value"

@@ -95,7 +95,7 @@ struct CookieStore: Sendable {
     ) throws(BridgeError) -> T {
         let isThere = try load(id)
         let now = now
-        if !isThere { try makeRoom(for: id) }
+        let surplus = isThere ? nil : try surplus(beside: id)
         // The profile is taken out of the dictionary, so that it has a single reference and is changed in place.
         var profile =
             profiles.removeValue(forKey: id)
@@ -118,6 +118,7 @@ struct CookieStore: Sendable {
         }
         for case let change in changes where isRemoval(change) { profile.accessed[change.key] = nil }
         profiles[id] = profile
+        if let surplus { remove(surplus) }
         sizes[id.uid, default: [:]][id.name] = profile.jar.sizeBytes
         pending.append(ProfileChanges(profile: id, changes: changes, writer: writer, written: written))
         return result
@@ -168,18 +169,27 @@ struct CookieStore: Sendable {
 
     // MARK: Quotas
 
-    private mutating func makeRoom(for id: ProfileID) throws(BridgeError) {
+    /// Returns the profile without cookies that must be removed when another one is created; `nil` if there is room for
+    /// both.
+    private mutating func surplus(beside id: ProfileID) throws(BridgeError) -> ProfileID? {
         let names = sizes[id.uid] ?? [:]
-        guard names.count >= settings.uidProfiles, names[id.name] == nil else { return }
+        guard names.count >= settings.uidProfiles, names[id.name] == nil else { return nil }
         guard let empty = names.first(where: { $0.value == 0 })?.key else {
             throw .overQuota(
                 "cookie_profiles", settings.uidProfiles, of: "uid \(id.uid)",
                 "\(settings.uidProfiles) profiles of cookies: remove the cookies of one first")
         }
         let other = ProfileID(stored: empty, of: id.uid)
-        if try load(other), let row = profiles[other]?.row { emptied.append(row) }
-        profiles[other] = nil
-        sizes[id.uid]?[empty] = nil
+        // Loaded for the number of its row: `remove` must not fail.
+        _ = try load(other)
+        return other
+    }
+
+    /// Removes a profile without cookies.
+    private mutating func remove(_ empty: ProfileID) {
+        if let row = profiles[empty]?.row { emptied.append(row) }
+        profiles[empty] = nil
+        sizes[empty.uid]?[empty.name] = nil
     }
 
     private func checkSize(of id: ProfileID, _ bytes: Int, before: Int) throws(BridgeError) {

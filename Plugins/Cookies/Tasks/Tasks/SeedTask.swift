@@ -52,15 +52,15 @@ struct SeedTask: CookieTask {
         let sown = seeds[request.seed] ?? []
         let cookies = try Self.cookies(of: request, at: engine.store.now)
         let wanted = request.once == true ? cookies.filter { !sown.contains($0.key) } : cookies
-        try engine.store.write(profile) { jar, now throws(BridgeError) in
-            for cookie in wanted { try jar.put(cookie, at: now) }
-        }
         // A seed that is set again keeps the keys of its earlier cookies, so that they are removed with it.
         let keys = sown.union(wanted.map(\.key))
         guard keys.count <= Self.maximumCookies * 5 else {
             throw .overQuota(
                 "cookie_seeds", Self.maximumCookies * 5, of: "a seed",
                 "\(Self.maximumCookies * 5) cookies: remove it first")
+        }
+        try engine.store.write(profile) { jar, now throws(BridgeError) in
+            for cookie in wanted { try jar.put(cookie, at: now) }
         }
         if keys != sown { engine.store.setSeed(request.seed, keys, of: profile) }
         let version = try engine.store.read(profile) { jar, _ in jar.version }
@@ -125,7 +125,8 @@ extension SeedTask {
             [
                 "seed": Schemas.text("the name under which cookies.delete removes them"),
                 "domains": Schemas.array(["type": "string"]), "cookies": Schemas.array(pair), "attributes": attributes,
-                "once": Schemas.flag("whether cookies that the seed has set before are not changed, also removed ones"),
+                "once": Schemas.flag(
+                    "whether to skip the cookies that the seed has set before, even if they were removed"),
             ], required: ["seed", "domains", "cookies"])
     }
     static var resultSchema: JSON? {
