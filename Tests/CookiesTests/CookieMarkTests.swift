@@ -14,8 +14,10 @@ struct CookieMarkTests {
         try body(stage, ChangeMark(of: stage.path))
     }
 
-    private func take(_ stage: EngineUnderTest, _ url: JSON, uid: UInt32 = 1000) throws -> JSON {
-        try stage.call(TakeTask(service: stage.service), ["url": url], uid: uid)
+    private func take(
+        _ stage: EngineUnderTest, _ url: JSON, profile: JSON = "default", uid: UInt32 = 1000
+    ) throws -> JSON {
+        try stage.call(TakeTask(service: stage.service), ["url": url, "profile": profile], uid: uid)
     }
 
     @Test("A host is cookieless if its registrable domain has no cookie, whatever the request")
@@ -28,6 +30,15 @@ struct CookieMarkTests {
             #expect(try take(stage, "https://a.example/deep") == ["header": "a=1"])
             #expect(try take(stage, "https://b.example/") == ["header": "", "cookieless": true])
             #expect(try take(stage, "https://a.example/", uid: 1001) == ["header": "", "cookieless": true])
+        }
+    }
+
+    @Test("No host is cookieless in a private profile, whose changes do not change the mark")
+    func privateProfile() throws {
+        try with { stage, _ in
+            #expect(try take(stage, "https://a.example/", profile: "private:x") == ["header": ""])
+            try stage.set("a=1", profile: "private:x")
+            #expect(try take(stage, "https://b.example/", profile: "private:x") == ["header": ""])
         }
     }
 

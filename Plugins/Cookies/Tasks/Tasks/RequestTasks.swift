@@ -85,7 +85,8 @@ struct TakeTask: CookieTask {
         var answer = JSONObject()
         let (member, text) = ByteText.member("header", CookieMatch.header(cookies))
         answer[member] = text
-        if cookies.isEmpty {
+        // A private profile's changes do not change the mark, so that callers could not know how long this is valid.
+        if cookies.isEmpty, !profile.isPrivate {
             let isCookieless = try !engine.store.hasCookies(profile, near: context.url.host)
             if isCookieless { answer["cookieless"] = true }
         }

@@ -126,7 +126,10 @@ extension TakeTask {
     static var optionsSchema: JSON? { Schemas.request }
     static var resultSchema: JSON? {
         Schemas.result(
-            ["header": ["type": "string"], "headerBase64": ["type": "string"]], optional: ["header", "headerBase64"])
+            [
+                "header": ["type": "string"], "headerBase64": ["type": "string"],
+                "cookieless": Schemas.flag("whether the profile has no cookie of the URL's registrable domain"),
+            ], optional: ["header", "headerBase64", "cookieless"])
     }
 }
 
@@ -169,7 +172,7 @@ enum Schemas {
     private static let cookieMembers: JSONObject = {
         var members = keyMembers
         let others: JSONObject = [
-            "value": text("absent of a HttpOnly cookie, unless the caller has the permission cookies.secrets"),
+            "value": text("absent for an HttpOnly cookie, unless the caller has the permission cookies.secrets"),
             "valueBase64": text("the value, if it is not valid UTF-8"), "expires": seconds, "created": seconds,
             "accessed": seconds, "secure": flag("only over secure connections"),
             "httpOnly": flag("not seen by scripts"), "sameSite": sameSite,
