@@ -43,6 +43,20 @@ struct CloseWebTaskTests {
         }
     }
 
+    @Test("No client can publish the event that closes a session")
+    func reservedEvent() async throws {
+        try await withBridge { bridge, session in
+            try await session.subscribe("web.*")
+            let other = await bridge.session()
+            let error = await #expect(throws: BridgeError.self) {
+                try await other.call("bridge.publish", ["event": "web.close", "data": ["info": nil]])
+            }
+            #expect(error?.code == .optionsInvalid)
+            try await other.call("bridge.publish", ["event": "web.closed"])
+            #expect(await session.nextEvent().name == "web.closed")
+        }
+    }
+
     @Test("A page may name its own session")
     func ownNumber() async throws {
         try await withBridge { bridge, _ in

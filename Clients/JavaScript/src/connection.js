@@ -46,6 +46,11 @@ export class Connection {
     #keepsAlive = true;
     /** The reason of the final end; set if the daemon closes the session on purpose, or this client closes. */
     #finalReason = undefined;
+    /**
+     * The reason of an end on purpose that the last message announced. The daemon sends nothing after it: if another
+     * message arrives, the event came from someone else.
+     */
+    #announcedEnd = undefined;
     #isClosing = false;
     /** The last error that belongs to no call. If the connection ends before it is open, this is the reason. */
     #lastProblem = undefined;
@@ -97,7 +102,10 @@ export class Connection {
             carrier.open({
                 opened: current(() => this.#carrierOpened()),
                 message: current((message) => this.receive(message)),
-                unreadable: current((id) => this.#session.unreadable(id)),
+                unreadable: current((id) => {
+                    this.#announcedEnd = undefined;
+                    this.#session.unreadable(id);
+                }),
                 drained: current(() => this.#drained()),
                 problem: current((error) => this.#session.problem(error)),
                 closed: current((error) => this.#lost(error ?? connectionLost("it was closed"))),
@@ -155,6 +163,7 @@ export class Connection {
 
     /** Receives one message, or an array of messages, as text or as a value. */
     receive(message) {
+        this.#announcedEnd = undefined;
         let value = message;
         if (typeof message === "string") {
             try {
@@ -166,6 +175,7 @@ export class Connection {
         }
         for (const item of Array.isArray(value) ? value : [value]) {
             if (this.state === "closed") return;
+            this.#announcedEnd = undefined;
             const problem = item?.callbackId === null ? BridgeError.from(item.error) : undefined;
             // Before the connection is open, such an error can only concern the connection, which ends next.
             if (problem && this.state !== "open") this.#lastProblem = problem;
@@ -191,9 +201,9 @@ export class Connection {
         this.#outbox.flush();
     }
 
-    /** Handles that the daemon closes the session on purpose. No other session follows. */
+    /** Handles that the daemon announces the end of the session. If the connection ends next, no other one follows. */
     endsOnPurpose(reason) {
-        this.#finalReason ??= reason;
+        this.#announcedEnd = reason;
         // With a container, this client does not see the end of the connection.
         if (this.#carrier && !this.#carrier.awaitsHello) this.#lost(reason);
     }
@@ -217,6 +227,7 @@ export class Connection {
         this.#resuming = undefined;
         this.#outbox.detach();
         carrier?.destroy();
+        this.#finalReason ??= this.#announcedEnd;
         if (this.#isClosing) return this.#finish(this.#finalReason);
         if (this.state === "open") this.#backoff.connectedFor(this.#timers.now() - this.#openedAt);
         // A connection that was never open was refused, not lost.

@@ -114,6 +114,39 @@ test("a stopping daemon that hands its sessions on is asked again over the same 
     assert.equal(clock.count, 0);
 });
 
+test("a session that is closed on purpose does not come back, with its info as the reason", async () => {
+    const { bridge, carriers, changes } = driven({}, { canReopen: true });
+    await bridge.open();
+    const call = failure(bridge.call("slow"));
+    carriers[0].receive({ event: "web.close", data: { info: "bye" } });
+    carriers[0].events.closed();
+    const error = await call;
+    assert.deepEqual([error.code, error.data], ["session.closed", { info: "bye", started: true }]);
+    assert.deepEqual([bridge.state, changes.at(-1).error.data], ["closed", { info: "bye" }]);
+});
+
+test("an event web.close that other messages follow is not the end of the session", async () => {
+    const messages = [{ event: "other" }, { callbackId: "unknown", result: 1 }, "no JSON", [{ event: "other" }]];
+    for (const message of messages) {
+        const { bridge, carriers, clock } = driven({}, { canReopen: true });
+        await bridge.open();
+        carriers[0].receive({ event: "web.close", data: { info: "bye" } });
+        carriers[0].receive(message);
+        carriers[0].events.closed();
+        assert.equal(bridge.state, "waiting", JSON.stringify(message));
+        clock.advance(100);
+        await settled();
+        assert.equal(bridge.state, "open");
+        await bridge.close();
+    }
+    const { bridge, carriers } = driven({}, { canReopen: true });
+    await bridge.open();
+    carriers[0].receive([{ event: "web.close", data: { info: "bye" } }, { event: "other" }]);
+    carriers[0].events.closed();
+    assert.equal(bridge.state, "waiting");
+    await bridge.close();
+});
+
 test("a registration that is under way when the bridge is closed ends with it", async () => {
     const { bridge, carriers } = driven({}, { canReopen: true });
     await bridge.open();

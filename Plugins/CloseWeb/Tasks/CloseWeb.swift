@@ -4,7 +4,10 @@ public import TaskKit
 extension Plugin {
     /// Creates the plugin with the task `closeWeb`.
     public static func closeWeb() -> Plugin {
+        // The daemon sends this event. Declared, so that no client can publish it: the clients that receive it take it
+        // for the end of their session.
         Plugin("closeweb", version: "1.0.0") { CloseWeb() }
+            .event("web.close", "A session is being closed: its connection ends next.")
     }
 }
 
