@@ -97,7 +97,20 @@ struct LoginServiceTests {
         let busy = errors.filter { $0?.code == .busy }
         #expect(errors.allSatisfy { $0?.code == .busy || $0?.code == "login.failed" })
         #expect(busy.allSatisfy { $0?.retryAfter != nil && $0?.isTransient == true })
+        #expect(busy.allSatisfy { $0?.data == ["started": false] })
         #expect(await test.refusal(bob, "no")?.code == "login.failed")
+    }
+
+    @Test("A login beyond the limit of attempts is refused as not started")
+    func attempts() async throws {
+        var settings = LoginSettings.cheap
+        settings.attempts.session = 1
+        let test = try await ServiceUnderTest(settings: settings)
+        try test.service.admit(session: 7, uid: 1000)
+        let error = #expect(throws: BridgeError.self) { try test.service.admit(session: 7, uid: 1000) }
+        #expect(error?.code == .busy && error?.retryAfter == .seconds(60))
+        #expect(
+            error?.data == ["quota": "login_attempts", "limit": 1, "of": "session 7", "started": false])
     }
 
     @Test("A password hashed at another cost is rehashed at the next login")

@@ -100,7 +100,7 @@ extension LoginService {
             .busy, "\(refusal.subject) has made \(refusal.limit) attempts to log in within a minute, the maximum",
             data: [
                 "quota": "login_attempts", "limit": .number(JSONNumber(refusal.limit)),
-                "of": .string("\(refusal.subject)"),
+                "of": .string("\(refusal.subject)"), "started": false,
             ],
             isTransient: true, retryAfter: refusal.retryAfter)
     }

@@ -48,8 +48,8 @@ final class HashingQueue: Sendable {
         }
         if isIn { return }
         throw BridgeError(
-            .busy, "too many passwords are waiting to be checked; try again in a moment", isTransient: true,
-            retryAfter: Self.retryAfter)
+            .busy, "too many passwords are waiting to be checked; try again in a moment", data: ["started": false],
+            isTransient: true, retryAfter: Self.retryAfter)
     }
 
     private func leave(_ uid: UInt32) {
