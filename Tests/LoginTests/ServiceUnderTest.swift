@@ -1,3 +1,4 @@
+import DurableDatabase
 import Synchronization
 import TaskKit
 
@@ -52,4 +53,9 @@ struct ServiceUnderTest {
 
 extension LoginSettings {
     static var cheap: LoginSettings { LoginSettings(cost: .minimum) }
+}
+
+extension AccountStore {
+    /// Returns the first accounts.
+    func list() throws(DatabaseFailure) -> [AccountSummary] { try list(after: nil, limit: 100) }
 }

@@ -50,6 +50,38 @@ struct UserTaskTests {
         await bridge.stop()
     }
 
+    @Test("Accounts are listed in pages, in the order of their names")
+    func listPages() async throws {
+        let bridge = try await start()
+        let admin = await bridge.session(uid: 0)
+        let names = (100..<400).map { "user\($0)" }
+        for name in names.shuffled() {
+            try await admin.call("login.users.add", ["user": .string(name), "password": "p"])
+        }
+        func page(_ options: JSON) async throws -> (users: [String], cursor: JSON?) {
+            let page = try await admin.call("login.users.list", options)
+            return ((page["users"]?.arrayValue ?? []).compactMap { $0["user"]?.stringValue }, page["cursor"])
+        }
+        var (listed, cursor) = try await page([:])
+        var sizes = [listed.count]
+        // The cursor is a position: the account there may be removed meanwhile.
+        try await admin.call("login.users.remove", ["user": .string(names[127])])
+        while let after = cursor {
+            let next = try await page(["cursor": after])
+            listed += next.users
+            cursor = next.cursor
+            sizes.append(next.users.count)
+        }
+        #expect(listed == names && sizes == [128, 128, 44])
+        let few = try await page(["limit": 2])
+        #expect(few.users == Array(names.prefix(2)) && few.cursor != nil)
+        #expect(try await page(["limit": 1, "cursor": "user398"]).cursor == nil)
+        for options in [["limit": 0], ["limit": 129], ["cursor": ""], ["cursor": 5]] as [JSON] {
+            #expect(await code(admin, "login.users.list", options) == .optionsInvalid)
+        }
+        await bridge.stop()
+    }
+
     @Test("Accounts and tokens survive a restart of the daemon")
     func restart() async throws {
         let directory = try TemporaryDirectory()

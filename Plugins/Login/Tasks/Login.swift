@@ -2,7 +2,7 @@
 // (Hashing/), random tokens for logging in again, a lock-out against guessing, and the tasks (Tasks/).
 //
 // `LockOut`, `Token`, `PasswordHasher` and `AccountStore` do not depend on threads or calls. `LoginService` combines
-// them on two lanes. The tasks are thin.
+// them on two threads. The tasks are thin.
 public import TaskKit
 
 extension Plugin {

@@ -3,7 +3,7 @@ import TaskKit
 
 /// The login by passwords, tokens and accounts. It does not depend on sessions beyond counting their attempts.
 ///
-/// Any thread. Long work runs on its own two lanes. The methods throw `BridgeError`, and `CancellationError` if the
+/// Any thread. Long work runs on its own two threads. The methods throw `BridgeError`, and `CancellationError` if the
 /// call for which they work has ended.
 final class LoginService: Sendable {
     private struct State {
@@ -56,7 +56,7 @@ final class LoginService: Sendable {
         }
     }
 
-    /// Opens the accounts in the plugin's directory.
+    /// Opens the accounts in the directory for the files of plugins.
     ///
     /// - Parameters:
     ///   - metrics: The metrics to update from now on; by default they are not published.
@@ -248,11 +248,14 @@ extension LoginService {
         state.withLock { $0.lockOut.forget(user: user) }
     }
 
-    /// Returns all accounts, by name.
+    /// Returns the next accounts, by name.
     ///
+    /// - Parameters:
+    ///   - last: The name after which the accounts follow; `nil` from the first one on.
+    ///   - limit: The maximum number of accounts.
     /// - Throws: `storage.failed`.
-    func list() async throws -> [AccountSummary] {
-        try await database.perform { try $0.list() }
+    func list(after last: UserName?, limit: Int) async throws -> [AccountSummary] {
+        try await database.perform { try $0.list(after: last, limit: limit) }
     }
 
     private static func notFound(_ user: UserName) -> BridgeError {

@@ -53,7 +53,7 @@ final class AccountDatabase: Sendable {
     }
 
     private func opened() throws(DatabaseFailure) -> AccountStore {
-        guard let store = store.withLock({ $0 }) else { throw DatabaseFailure("the accounts are not open") }
+        guard let store = store.withLock({ $0 }) else { throw DatabaseFailure("the account store is not open") }
         return store
     }
 

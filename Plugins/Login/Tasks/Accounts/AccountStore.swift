@@ -6,7 +6,7 @@ import Synchronization
 
 /// The accounts and their tokens, in SQLite. A write is on the disk when its method returns.
 ///
-/// Every method blocks: they are called on their own lane, never on the loop. All of them throw `DatabaseFailure`.
+/// Every method blocks: call them on the store's own thread, never on the loop. All of them throw `DatabaseFailure`.
 final class AccountStore: Sendable {
     private let file: PrivateDatabase
     /// The connection; `nil` once the store is closed.
@@ -74,15 +74,23 @@ final class AccountStore: Sendable {
         try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") ?? 0 }
     }
 
-    /// Returns all accounts, in the order of their names' bytes.
-    func list() throws(DatabaseFailure) -> [AccountSummary] {
+    /// Returns accounts in the order of their names' bytes.
+    ///
+    /// - Parameters:
+    ///   - last: The name after which they follow; `nil` from the first one on.
+    ///   - limit: The maximum number of accounts.
+    func list(after last: UserName?, limit: Int) throws(DatabaseFailure) -> [AccountSummary] {
         try read { database in
-            try Row.fetchAll(database, sql: "SELECT name, createdAt, passwordChangedAt FROM account ORDER BY name")
-                .map { row in
-                    AccountSummary(
-                        user: row["name"], createdAt: row["createdAt"],
-                        passwordChangedAt: row["passwordChangedAt"])
-                }
+            // No name is empty.
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT name, createdAt, passwordChangedAt FROM account WHERE name > ? ORDER BY name LIMIT ?
+                    """, arguments: [last?.text ?? "", limit])
+            return rows.map { row in
+                AccountSummary(
+                    user: row["name"], createdAt: row["createdAt"], passwordChangedAt: row["passwordChangedAt"])
+            }
         }
     }
 

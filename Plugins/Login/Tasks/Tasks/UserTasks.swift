@@ -90,17 +90,44 @@ struct RemoveUserTask: BridgeTask {
 /// `login.users.list`
 struct ListUsersTask: BridgeTask {
     static let name = "login.users.list"
-    static let summary = "Lists the accounts."
+    static let summary = "Lists the accounts, by name, in pages."
     static let settings = TaskSettings(permission: AccountTasks.permission)
+
+    /// The maximum number of accounts in a page, as in the daemon's tables. With the longest names the page has 80 KB.
+    static let maximumAccounts = 128
+
+    struct Options: Codable, Sendable {
+        /// The maximum number of accounts.
+        var limit: Int?
+        /// The cursor of the previous page, which is the name of its last account; `nil` for the first page.
+        var cursor: String?
+    }
 
     struct Result: Codable, Sendable {
         var users: [AccountSummary]
+        /// The cursor for the next page; `nil` in the last one.
+        var cursor: String?
     }
 
     let service: LoginService
 
-    func run(_ options: Empty, _ call: Call) async throws -> Result {
-        Result(users: try await service.list())
+    func run(_ options: Options, _ call: Call) async throws -> Result {
+        let limit = options.limit ?? Self.maximumAccounts
+        guard (1...Self.maximumAccounts).contains(limit) else {
+            throw BridgeError(
+                JSONMismatch(
+                    path: "$.limit", expected: "an integer from 1 to \(Self.maximumAccounts)", got: "number \(limit)"))
+        }
+        let last = options.cursor.map(UserName.init)
+        if case .some(nil) = last {
+            throw BridgeError(
+                JSONMismatch(path: "$.cursor", expected: "a cursor of this task", got: "an invalid string"))
+        }
+        // One more than shown, to know whether there are more.
+        let users = try await service.list(after: last ?? nil, limit: limit + 1)
+        let hasMore = users.count > limit
+        let shown = Array(users.prefix(limit))
+        return Result(users: shown, cursor: hasMore ? shown.last?.user : nil)
     }
 }
 
