@@ -47,6 +47,14 @@ struct OrderingTests {
         }
     }
 
+    @Test("A field is sorted in descending order even if its name begins with a combining character")
+    func combining() throws {
+        let ordering = try Ordering(parsing: "-\u{301}x")
+        let position = { (json: JSON) in ordering.position(of: json, key: [1]) }
+        #expect(position(["\u{301}x": 1]).values == [SortValue(1)])
+        #expect(ordering.precedes(position(["\u{301}x": 2]), position(["\u{301}x": 1])))
+    }
+
     @Test("Long texts are sorted by their first bytes, without splitting a code point")
     func longTexts() throws {
         let long = String(repeating: "x", count: Limits.orderTextBytes - 1)

@@ -30,7 +30,8 @@ struct Ordering: Sendable {
         for (path, value) in items {
             guard case .string(let text) = value else { throw .unfit(path, expected: "string", got: value.typeName) }
             let isDescending = text.utf8.first == UInt8(ascii: "-")
-            guard let field = FieldPath(parsing: isDescending ? String(text.dropFirst()) : text) else {
+            // A scalar, not a character: a name that begins with a combining character forms one with the hyphen.
+            guard let field = FieldPath(parsing: isDescending ? String(text.unicodeScalars.dropFirst()) : text) else {
                 throw .unfit(path, expected: "a field's name, its parts joined by dots", got: "\"\(text)\"")
             }
             fields.append(Field(path: field, isDescending: isDescending))
