@@ -72,6 +72,50 @@ extension WatchTests {
         }
     }
 
+    @Test("A namespace needs its deletions until its last replay has ended, in whatever way")
+    func replayedNamespaces() throws {
+        let registry = WatchRegistry()
+        let sink = RecordingSink()
+        let namespaces = [Namespace(uid: 1, origin: "local"), Namespace(uid: 2, origin: "local")]
+        func begin(
+            _ session: SessionID, _ table: String, in namespace: Int = 0, since: Int64? = 0
+        ) throws -> WatchRegistry.ReplayID? {
+            let path = TablePath(namespace: namespaces[namespace], table: ExactText(table))
+            let watcher = Watcher(session: session, uid: 1, isTrusted: false)
+            return try registry.add(watcher, path, namesNamespace: false, since: since)
+        }
+        func replaying() -> [Bool] { namespaces.map { registry.isReplaying($0) } }
+        #expect(replaying() == [false, false])
+        let first = try #require(try begin(1, "t"))
+        _ = try begin(2, "t")
+        _ = try begin(1, "u", in: 1)
+        #expect(replaying() == [true, true])
+        // The last page.
+        registry.notify([], of: first, isLast: false, sink)
+        registry.notify([], of: first, isLast: true, sink)
+        registry.notify([], of: first, isLast: true, sink)
+        #expect(replaying() == [true, true])
+        // The end of the session.
+        registry.remove(2)
+        #expect(replaying() == [false, true])
+        // A new watch in place of the replay, with or without another replay.
+        _ = try begin(1, "u", in: 1)
+        #expect(replaying() == [false, true])
+        _ = try begin(1, "u", in: 1, since: nil)
+        #expect(replaying() == [false, false])
+        // The end of the watch, and of the table.
+        let tables = ["t", "v"].map { TablePath(namespace: namespaces[0], table: ExactText($0)) }
+        _ = try begin(3, "t")
+        _ = try begin(3, "v")
+        registry.remove(3, tables[0])
+        #expect(replaying() == [true, false])
+        registry.expire(tables[1], at: 5, sink)
+        registry.expire(tables[1], at: 6, sink)
+        #expect(replaying() == [false, false])
+        for session in [1, 3] as [SessionID] { registry.remove(session) }
+        #expect(registry.isEmpty)
+    }
+
     @Test("During a replay, each key is reported as created once and as updated after that")
     func kindsDuringReplay() async throws {
         let registry = WatchRegistry()

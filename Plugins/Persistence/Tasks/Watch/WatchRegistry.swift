@@ -29,6 +29,8 @@ final class WatchRegistry {
     private var tablePathsOfSessions: [SessionID: Set<TablePath>] = [:]
     private var quota = WatchQuota()
     private var lastReplay: UInt64 = 0
+    /// The number of running replays of each namespace, looked up for each deletion that may be removed.
+    private var replays: [Namespace: Int] = [:]
 
     // MARK: Watches
 
@@ -47,20 +49,30 @@ final class WatchRegistry {
             tablePathsOfSessions[session, default: []].insert(path)
         }
         guard let since else {
-            watches[path, default: [:]][session] = Watch(namesNamespace: namesNamespace)
+            set(Watch(namesNamespace: namesNamespace), of: session, path)
             return nil
         }
         lastReplay += 1
         let replay = Replay(number: lastReplay, since: since, position: since)
-        watches[path, default: [:]][session] = Watch(namesNamespace: namesNamespace, replay: replay)
+        set(Watch(namesNamespace: namesNamespace, replay: replay), of: session, path)
         return ReplayID(session: session, user: watcher.uid, path: path, number: lastReplay)
     }
 
     func remove(_ session: SessionID, _ path: TablePath) {
-        watches[path]?[session] = nil
-        if watches[path]?.isEmpty == true { watches[path] = nil }
+        set(nil, of: session, path)
         if tablePathsOfSessions[session]?.remove(path) != nil { quota.release(session) }
         if tablePathsOfSessions[session]?.isEmpty == true { tablePathsOfSessions[session] = nil }
+    }
+
+    /// Sets or removes a watch, and counts its replay.
+    private func set(_ watch: Watch?, of session: SessionID, _ path: TablePath) {
+        let former = watches[path]?[session]
+        if watch != nil || former != nil { watches[path, default: [:]][session] = watch }
+        if watches[path]?.isEmpty == true { watches[path] = nil }
+        let (began, ended) = (watch?.replay != nil, former?.replay != nil)
+        guard began != ended else { return }
+        let count = replays[path.namespace, default: 0] + (began ? 1 : -1)
+        replays[path.namespace] = count > 0 ? count : nil
     }
 
     /// Removes the watches of a closed session.
@@ -83,7 +95,7 @@ final class WatchRegistry {
     /// The watched tables.
     var tablePaths: [TablePath] { Array(watches.keys) }
 
-    var isEmpty: Bool { watches.isEmpty && tablePathsOfSessions.isEmpty && quota.isEmpty }
+    var isEmpty: Bool { watches.isEmpty && tablePathsOfSessions.isEmpty && quota.isEmpty && replays.isEmpty }
 
     // MARK: Live changes
 
@@ -113,7 +125,9 @@ final class WatchRegistry {
             let namespace = namesNamespace ? path.namespace.text : nil
             sink.notify(CursorExpired(table: path.table.text, version: version, namespace: namespace), to: receivers)
         }
-        for session in sessions.keys { watches[path]?[session]?.replay = nil }
+        for (session, watch) in sessions where watch.replay != nil {
+            set(Watch(namesNamespace: watch.namesNamespace), of: session, path)
+        }
     }
 
     // MARK: Replays
@@ -148,7 +162,7 @@ final class WatchRegistry {
         }
         replay.position = missed.last?.version ?? replay.position
         watch.replay = isLast ? nil : replay
-        watches[id.path]?[id.session] = watch
+        set(watch, of: id.session, id.path)
     }
 
     /// Marks a replay that a failure of the storage interrupted.
@@ -172,11 +186,7 @@ final class WatchRegistry {
     }
 
     /// Whether a replay in the namespace still needs its deletions.
-    func isReplaying(_ namespace: Namespace) -> Bool {
-        watches.contains { path, sessions in
-            path.namespace == namespace && sessions.values.contains { $0.replay != nil }
-        }
-    }
+    func isReplaying(_ namespace: Namespace) -> Bool { replays[namespace] != nil }
 }
 
 extension WatchRegistry.Replay {
