@@ -33,7 +33,7 @@ struct ErrorPathTests {
     func transfers() throws {
         let file = TransferFile(id: 3, session: 1, path: "/nowhere/at/all/x")
         let error = try #require(throws: BridgeError.self) { try file.create() }
-        #expect(error.message == "the copy cannot be made: the file system answers error 2")
+        #expect(error.message == "the copy cannot be created: the file system returns error 2")
     }
 
     @Test("The error of a database that cannot be replaced does not contain a path")

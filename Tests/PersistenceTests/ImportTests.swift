@@ -103,6 +103,14 @@ struct ImportTests {
         #expect(error.code == "backup.invalid")
     }
 
+    @Test("The message about a line that is not JSON is a sentence")
+    func notJSON() async throws {
+        let store = try await TestStore()
+        let error = try await store.failure { try await store.importLines("nonsense") }
+        #expect(error.message.hasPrefix("line 1: the line is not valid JSON: "))
+        #expect(error.data?["expected"] == "JSON")
+    }
+
     @Test("A file that is truncated anywhere is refused, and nothing of it is stored")
     func cut() async throws {
         let store = try await TestStore()

@@ -68,11 +68,11 @@ struct RefusedRestoreTests {
             ("UPDATE record SET body = '[1]'", "record 1"), ("UPDATE record SET body = '{'", "record 1"),
             ("UPDATE record SET body = '{' || char(10) || '}'", "record 1"),
             ("UPDATE record SET key = x'ff'", "record 1"), ("UPDATE record SET key = x''", "record 1"),
-            ("UPDATE record SET version = 5000", "contradict"), ("UPDATE record SET created = 0", "contradict"),
-            ("UPDATE namespace SET version = 9007199254740991", "contradict"),
-            ("UPDATE namespace SET uid = -1", "contradict"), ("UPDATE namespace SET origin = x'ff'", "contradict"),
-            ("UPDATE collection SET name = x''", "contradict"), ("DELETE FROM failure", "contradict"),
-            ("PRAGMA foreign_keys = OFF; UPDATE record SET collection = 99", "contradict"),
+            ("UPDATE record SET version = 5000", "inconsistent"), ("UPDATE record SET created = 0", "inconsistent"),
+            ("UPDATE namespace SET version = 9007199254740991", "inconsistent"),
+            ("UPDATE namespace SET uid = -1", "inconsistent"), ("UPDATE namespace SET origin = x'ff'", "inconsistent"),
+            ("UPDATE collection SET name = x''", "inconsistent"), ("DELETE FROM failure", "inconsistent"),
+            ("PRAGMA foreign_keys = OFF; UPDATE record SET collection = 99", "inconsistent"),
         ])
     func foreign(_ sql: String, _ reason: String) async throws {
         let store = try await TestStore()

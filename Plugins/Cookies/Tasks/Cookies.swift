@@ -53,7 +53,7 @@ extension Plugin {
 }
 
 extension CookieService {
-    /// Opens the store in the plugin's directory.
+    /// Opens the store in the directory for the files of plugins.
     ///
     /// - Throws: `configuration.invalid`, `storage.full`, `storage.failed`, with a message for the operator.
     fileprivate func open(

@@ -73,7 +73,7 @@ extension CookieRefusal.Reason {
         switch self {
         case .publicSuffix: "its domain is a public suffix"
         case .domain: "its domain is not the host's own or one above it"
-        case .secure: "it requires a secure connection or the attribute Secure, or it would hide a Secure cookie"
+        case .secure: "it requires a secure connection or the attribute Secure, or hides a Secure cookie"
         case .prefix: "its attributes do not match the prefix of its name"
         case .httpOnly: "a script cannot set or replace an HttpOnly cookie"
         case .tooLarge: "it is too long"

@@ -48,7 +48,7 @@ struct ExportReader {
         do throws(JSONSyntaxError) {
             return try JSON(parsing: line)
         } catch {
-            throw .unfitLine(lines.number, expected: "JSON", got: error.description)
+            throw .lineNotJSON(lines.number, error)
         }
     }
 

@@ -66,11 +66,11 @@ struct RestorableStore {
         // The schema must equal that of a store exactly: otherwise a trigger in it could change records that are stored
         // later.
         guard try tables(of: database) == known.inDatabase({ try tables(of: $0) }) else { throw notAStore }
-        guard try Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else { throw contradiction }
+        guard try Row.fetchOne(database, sql: "PRAGMA foreign_key_check") == nil else { throw inconsistency }
     }
 
     private static let notAStore = BridgeError.unfitFile("it is not a store of Trestle")
-    private static let contradiction = BridgeError.unfitFile("its tables contradict one another")
+    private static let inconsistency = BridgeError.unfitFile("its tables are inconsistent")
 
     /// Returns the schema of a database, without SQLite's internal tables.
     private static func tables(of database: Database) throws -> [[DatabaseValue]] {
@@ -86,7 +86,7 @@ struct RestorableStore {
     /// Checks what the tables' constraints do not: versions, names, and the JSON of every record. Returns the number of
     /// records.
     private static func checkContent(_ database: Database, _ interruption: Interruption) throws -> Int64 {
-        let contradictions = """
+        let inconsistencies = """
             SELECT 1 FROM namespace WHERE uid NOT BETWEEN 0 AND 4294967295 OR version NOT BETWEEN 0 AND ?
             UNION ALL SELECT 1 FROM record
             JOIN collection ON collection.id = record.collection JOIN namespace ON namespace.id = collection.namespace
@@ -94,12 +94,12 @@ struct RestorableStore {
             UNION ALL SELECT 1 FROM (SELECT count(*) AS rows FROM failure) WHERE rows <> 1
             """
         let largest = Limits.largestVersion - Limits.versionsPerRestore
-        guard try Row.fetchOne(database, sql: contradictions, arguments: [largest]) == nil else { throw contradiction }
+        guard try Row.fetchOne(database, sql: inconsistencies, arguments: [largest]) == nil else { throw inconsistency }
         let names = try Row.fetchCursor(
             database, sql: "SELECT origin, ? FROM namespace UNION ALL SELECT name, ? FROM collection",
             arguments: [Limits.originBytes, Limits.tableBytes])
         while let row = try names.next() {
-            guard isName(try row.bytes(0), upTo: row[1]) else { throw contradiction }
+            guard isName(try row.bytes(0), upTo: row[1]) else { throw inconsistency }
         }
         let rows = try Row.fetchCursor(database, sql: "SELECT key, CAST(body AS BLOB) FROM record")
         var count: Int64 = 0
@@ -175,6 +175,6 @@ struct RestorableStore {
             }
         }
         try queue.close()
-        try StoreSwap.synchronise(path)
+        try StoreSwap.synchronise(path, "the backup")
     }
 }

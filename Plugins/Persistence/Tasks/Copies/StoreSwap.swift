@@ -17,18 +17,19 @@ struct StoreSwap {
     func carryOut() throws(BridgeError) -> String {
         // SQLite would use a log of the old database as one of the new database.
         for suffix in Self.logSuffixes where access(database.path + suffix, F_OK) == 0 {
-            throw BridgeError(.storageFailed, "\(database.name)\(suffix) is in the way: nothing was replaced")
+            throw BridgeError(
+                .storageFailed, "\(database.name)\(suffix) exists already: nothing was replaced; move it away")
         }
         let kept = try keep()
         do throws(BridgeError) {
-            try Self.synchronise(database.directory)
+            try Self.synchronise(database.directory, Self.directory)
             try check(rename(replacement, database.path), "the backup cannot be renamed")
         } catch {
             unlink(kept)
             throw error
         }
         do throws(BridgeError) {
-            try Self.synchronise(database.directory)
+            try Self.synchronise(database.directory, Self.directory)
         } catch {
             undo(kept: kept)
             throw error
@@ -40,7 +41,7 @@ struct StoreSwap {
     func undo(kept: String) {
         for suffix in Self.logSuffixes + ["-shm"] { unlink(database.path + suffix) }
         rename(kept, database.path)
-        try? Self.synchronise(database.directory)
+        try? Self.synchronise(database.directory, Self.directory)
     }
 
     /// Gives the database a second name, the first free one with the suffix.
@@ -50,7 +51,7 @@ struct StoreSwap {
             let kept = "\(database.path)\(Self.keptSuffix)\(number)"
             if link(database.path, kept) == 0 { return kept }
             guard errno == EEXIST else {
-                throw BridgeError(systemCode: errno, "a second name of \(database.name) cannot be made")
+                throw BridgeError(systemCode: errno, "a second name of \(database.name) cannot be created")
             }
             number += 1
         }
@@ -60,14 +61,16 @@ struct StoreSwap {
         if status != 0 { throw BridgeError(systemCode: errno, what) }
     }
 
+    private static let directory = "the state directory"
+
     /// Waits until a file, or the names in a directory, are on disk.
-    static func synchronise(_ path: String) throws(BridgeError) {
+    ///
+    /// - Parameter what: The file or directory, for messages: "the state directory".
+    static func synchronise(_ path: String, _ what: String) throws(BridgeError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "the state directory cannot be opened") }
+        guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "\(what) cannot be opened") }
         defer { close(descriptor) }
-        if fsync(descriptor) != 0 {
-            throw BridgeError(systemCode: errno, "the state directory cannot be brought to disk")
-        }
+        if fsync(descriptor) != 0 { throw BridgeError(systemCode: errno, "\(what) cannot be flushed to disk") }
     }
 
     /// Removes the files that a killed daemon has left: transfer files, and a second name of the database from an

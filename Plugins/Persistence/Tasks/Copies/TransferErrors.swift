@@ -11,7 +11,7 @@ extension BridgeError {
         BridgeError(
             .busy,
             "\(Limits.transfers) copies of the store are being transferred already: wait until one of them has ended",
-            isTransient: true, retryAfter: .seconds(1))
+            data: ["started": false], isTransient: true, retryAfter: .seconds(1))
     }
 
     /// The file of the copy is shorter than before, because another program has changed it.
@@ -26,7 +26,7 @@ extension BridgeError {
         let isFull = code == ENOSPC || code == EDQUOT
         self.init(
             isFull ? .storageFull : .storageFailed,
-            "\(what): " + (isFull ? "the disk is full" : "the file system answers error \(code)"), isTransient: isFull
+            "\(what): " + (isFull ? "the disk is full" : "the file system returns error \(code)"), isTransient: isFull
         )
     }
 
@@ -35,10 +35,20 @@ extension BridgeError {
         BridgeError(.backupInvalid, "the file cannot be used: \(reason); nothing was changed")
     }
 
+    /// The error for a line of an export that is not JSON.
+    static func lineNotJSON(_ line: Int, _ error: JSONSyntaxError) -> BridgeError {
+        unfitLine(
+            line, expected: "JSON", got: error.description, message: "the line is not valid JSON: \(error.description)")
+    }
+
     /// The error for an invalid line of an export.
-    static func unfitLine(_ line: Int, path: String = "$", expected: String, got: String) -> BridgeError {
+    ///
+    /// - Parameter message: The message instead of one about `expected` and `got`.
+    static func unfitLine(
+        _ line: Int, path: String = "$", expected: String, got: String, message: String? = nil
+    ) -> BridgeError {
         BridgeError(
-            .backupInvalid, "line \(line): \(path): expected \(expected), got \(got)",
+            .backupInvalid, "line \(line): " + (message ?? "\(path): expected \(expected), got \(got)"),
             data: [
                 "line": .number(JSONNumber(line)), "path": .string(path), "expected": .string(expected),
                 "got": .string(got),

@@ -34,7 +34,7 @@ final class TransferFile: Sendable {
         try state.withLock { state throws(BridgeError) in
             guard case .reserved = state else { throw BridgeError.cancelled }
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "the copy cannot be made") }
+            guard descriptor >= 0 else { throw BridgeError(systemCode: errno, "the copy cannot be created") }
             state = .open(descriptor)
         }
     }
@@ -132,7 +132,7 @@ final class TransferFile: Sendable {
     private func length(of descriptor: Int32) throws(BridgeError) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw BridgeError(systemCode: errno, "the copy cannot be looked at")
+            throw BridgeError(systemCode: errno, "the size of the copy cannot be read")
         }
         return Int64(status.st_size)
     }

@@ -124,7 +124,7 @@ final class CollectionCache {
     func removeAll() { (collections, last) = ([:], nil) }
 }
 
-/// The error for tables of the database that contradict one another.
+/// The error for tables of the database that are inconsistent.
 struct StoreInconsistency: Error {}
 
 extension Row {

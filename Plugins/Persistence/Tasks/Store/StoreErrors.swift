@@ -33,13 +33,13 @@ extension BridgeError {
     }
 
     static func recordNotFound(_ key: ExactText) -> BridgeError {
-        BridgeError(.recordNotFound, "there is no record of this key", data: ["key": .string(key.text)])
+        BridgeError(.recordNotFound, "there is no record with this key", data: ["key": .string(key.text)])
     }
 
     /// - Parameter version: The version that the record has.
     static func recordExists(_ key: ExactText, version: Int64) -> BridgeError {
         BridgeError(
-            .recordExists, "a record of this key exists already",
+            .recordExists, "a record with this key exists already",
             data: ["key": .string(key.text), "version": JSON(version)])
     }
 

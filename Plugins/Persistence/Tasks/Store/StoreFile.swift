@@ -5,7 +5,7 @@ import TaskKit
 
 /// The database file, and the methods that open it.
 struct StoreFile: Sendable {
-    /// An absolute path in the plugin's state directory.
+    /// An absolute path in the directory for the files of plugins.
     let path: String
 
     var directory: String { String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) }
@@ -119,7 +119,7 @@ struct StoreFile: Sendable {
             guard found == value else {
                 throw BridgeError(
                     .storageFailed,
-                    "the database \(path) cannot be used: SQLite answers \(found ?? .null) for \(name), not \(value)")
+                    "the database \(path) cannot be used: SQLite returns \(found ?? .null) for \(name), not \(value)")
             }
         }
     }
