@@ -2,6 +2,22 @@ import struct Foundation.Data
 import GRDB
 import TaskKit
 
+/// One change of one record in the feed.
+struct Change: Sendable, Equatable {
+    enum Kind: String, Sendable, Codable, CaseIterable {
+        case create
+        case update
+        case delete
+    }
+
+    var path: TablePath
+    var key: ExactText
+    var version: Int64
+    var kind: Kind
+    /// The version that the record had before; 0 if it did not exist.
+    var previousVersion: Int64
+}
+
 /// The past changes: those that a watcher has missed since a version of a table.
 extension RecordReader {
     /// The range of a namespace's feed.

@@ -44,19 +44,3 @@ struct TablePath: Hashable, Sendable {
     var namespace: Namespace
     var table: ExactText
 }
-
-/// One change of one record in the feed.
-struct Change: Sendable, Equatable {
-    enum Kind: String, Sendable, Codable, CaseIterable {
-        case create
-        case update
-        case delete
-    }
-
-    var path: TablePath
-    var key: ExactText
-    var version: Int64
-    var kind: Kind
-    /// The version that the record had before; 0 if it did not exist.
-    var previousVersion: Int64
-}
