@@ -5,7 +5,7 @@ public struct ProfileName: Hashable, Sendable {
     /// The maximum length of a name in bytes, without the prefix.
     public static let maximumBytes = 64
     /// The form of a name, for error messages.
-    public static let form = "1 to \(maximumBytes) letters, digits, -, _ and ., private: in front"
+    public static let form = "1 to \(maximumBytes) letters, digits, -, _ and ., optionally after the prefix private:"
 
     private static let privatePrefix = "private:"
 
