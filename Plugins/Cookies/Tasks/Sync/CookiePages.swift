@@ -17,9 +17,9 @@ struct CookiePages: Sendable {
     /// Returns the cookies that were last changed after a version.
     static func snapshot(
         _ jar: CookieJar, after: UInt64, for view: CookieView, at now: UnixTime,
-        where isMeant: (Cookie) -> Bool = { _ in true }
+        where isSelected: (Cookie) -> Bool = { _ in true }
     ) -> CookiePages {
-        let cookies = jar.all.filter { $0.version > after && view.shows($0.cookie, at: now) && isMeant($0.cookie) }
+        let cookies = jar.all.filter { $0.version > after && view.shows($0.cookie, at: now) && isSelected($0.cookie) }
         return pages(of: cookies.sorted { $0.version < $1.version }, upTo: jar.version, \.version) { stored in
             let bytes = CookieChange(version: stored.version, kind: .set(stored.cookie)).sizeBytes
             return (stored.cookie.json(version: stored.version, showsSecrets: view.showsSecrets), bytes)
@@ -28,9 +28,9 @@ struct CookiePages: Sendable {
 
     /// Returns as many unexpired cookies after a version as fit into a message.
     static func cookies(
-        _ jar: CookieJar, after: UInt64, at now: UnixTime, where isMeant: (Cookie) -> Bool
+        _ jar: CookieJar, after: UInt64, at now: UnixTime, where isSelected: (Cookie) -> Bool
     ) -> (cookies: [CookieJar.Stored], version: UInt64, hasMore: Bool) {
-        let all = jar.all.filter { $0.version > after && !$0.cookie.isExpired(at: now) && isMeant($0.cookie) }
+        let all = jar.all.filter { $0.version > after && !$0.cookie.isExpired(at: now) && isSelected($0.cookie) }
             .sorted { $0.version < $1.version }
         var bytes = 0
         let page = all.prefix { stored in

@@ -25,9 +25,9 @@ struct DeleteTask: CookieTask {
     ) throws(BridgeError) -> CookieOutcome {
         let profile = try visitor.profile(named: request.profile)
         if let seed = request.seed { return try Self.remove(seed, request, visitor, profile, &engine) }
-        let isMeant = try Self.meant(by: request, visitor, engine)
+        let isSelected = try Self.filter(of: request, visitor, engine)
         let count = try engine.store.write(profile) { jar, now throws(BridgeError) in
-            let keys = jar.all.map(\.cookie).filter { isMeant($0, now) }.map(\.key)
+            let keys = jar.all.map(\.cookie).filter { isSelected($0, now) }.map(\.key)
             guard !keys.isEmpty else { throw BridgeError(.cookieNotFound, "there is no such cookie") }
             for key in keys { jar.delete(key) }
             return keys.count
@@ -57,23 +57,23 @@ struct DeleteTask: CookieTask {
     }
 
     /// Returns a filter for the selected cookies among those that are visible to the caller.
-    private static func meant(
-        by request: Request, _ visitor: CookieVisitor, _ engine: CookieEngine
+    private static func filter(
+        of request: Request, _ visitor: CookieVisitor, _ engine: CookieEngine
     ) throws(BridgeError) -> (Cookie, UnixTime) -> Bool {
         let ways = [request.key != nil, request.url != nil, request.domain != nil, request.all == true]
         guard ways.count(where: { $0 }) == 1 else {
             throw .unfit("$", expected: "one of key, url, domain and all", got: "\(ways.count(where: { $0 })) of them")
         }
         let view = visitor.view
-        let choice = try CookieChoice(domain: request.domain, name: request.name)
+        let selection = try CookieSelection(domain: request.domain, name: request.name)
         if let text = request.key {
             let key = try text.key(at: "$.key")
             return { cookie, now in cookie.key == key && view.shows(cookie, at: now) }
         }
         guard let url = request.url else {
-            return { cookie, now in choice.isMeant(cookie) && view.shows(cookie, at: now) }
+            return { cookie, now in selection.contains(cookie) && view.shows(cookie, at: now) }
         }
         let scope = CookieScope(try visitor.context(of: url, engine), suffixes: engine.suffixes)
-        return { cookie, now in choice.isMeant(cookie) && CookieMatch.goes(cookie, to: scope, at: now) }
+        return { cookie, now in selection.contains(cookie) && CookieMatch.goes(cookie, to: scope, at: now) }
     }
 }

@@ -22,21 +22,22 @@ struct ExportTask: CookieTask {
         _ request: Request, _ visitor: CookieVisitor, _ engine: inout CookieEngine
     ) throws(BridgeError) -> CookieOutcome {
         let profile = try visitor.profile(named: request.profile)
-        let choice = try CookieChoice(domain: request.domain)
+        let selection = try CookieSelection(domain: request.domain)
         let withSameSite = request.sameSite ?? false
         guard request.stream ?? false || request.format != .webkit else {
             throw .unfit("$.stream", expected: "true, with the format webkit", got: "nothing")
         }
         if request.stream ?? false {
             let export = StreamedExport(
-                lane: service.lane, profile: profile, choice: choice, format: request.format, withSameSite: withSameSite
+                lane: service.lane, profile: profile, selection: selection, format: request.format,
+                withSameSite: withSameSite
             )
             return CookieOutcome(of: profile) { call throws(BridgeError) in
                 ["stream": .string(try await export.stream(for: call).name)]
             }
         }
         let (stored, version, hasMore) = try engine.store.read(profile) { jar, now in
-            CookiePages.cookies(jar, after: request.after ?? 0, at: now, where: choice.isMeant)
+            CookiePages.cookies(jar, after: request.after ?? 0, at: now, where: selection.contains)
         }
         var answer: JSONObject = ["version": .number(JSONNumber(version))]
         switch request.format {
@@ -79,7 +80,7 @@ extension Schemas {
 struct StreamedExport: Sendable {
     let lane: CookieLane
     let profile: ProfileID
-    let choice: CookieChoice
+    let selection: CookieSelection
     let format: CookieFormat
     let withSameSite: Bool
 
@@ -114,7 +115,7 @@ struct StreamedExport: Sendable {
     private func page(after: UInt64, _ call: Call) async throws(BridgeError) -> Page {
         try await lane.step(of: call, outlivesCall: true) { [self] engine throws(BridgeError) in
             let (stored, version, hasMore) = try engine.store.read(profile) { jar, now in
-                CookiePages.cookies(jar, after: after, at: now, where: choice.isMeant)
+                CookiePages.cookies(jar, after: after, at: now, where: selection.contains)
             }
             return (Page(cookies: stored.map(\.cookie), next: hasMore ? version : nil), profile)
         }

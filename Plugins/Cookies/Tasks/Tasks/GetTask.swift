@@ -25,8 +25,8 @@ struct GetTask: CookieTask {
         let profile = try visitor.profile(named: request.profile)
         if let url = request.url {
             let context = try visitor.context(of: url, engine)
-            let choice = try CookieChoice(domain: nil, name: request.name)
-            let cookies = try engine.store.cookies(of: profile, for: context).filter(choice.isMeant)
+            let selection = try CookieSelection(domain: nil, name: request.name)
+            let cookies = try engine.store.cookies(of: profile, for: context).filter(selection.contains)
             let version = try engine.store.read(profile) { jar, _ in jar.version }
             return CookieOutcome(
                 [
@@ -34,10 +34,10 @@ struct GetTask: CookieTask {
                     "cookies": .array(cookies.map { $0.json(showsSecrets: visitor.view.showsSecrets) }),
                 ], of: profile)
         }
-        let choice = try CookieChoice(domain: request.domain, name: request.name)
+        let selection = try CookieSelection(domain: request.domain, name: request.name)
         let page = try engine.store.read(profile) { jar, now in
             CookiePages.snapshot(
-                jar, after: request.after ?? 0, for: visitor.view, at: now, where: choice.isMeant)
+                jar, after: request.after ?? 0, for: visitor.view, at: now, where: selection.contains)
         }
         var answer: JSONObject = ["version": .number(JSONNumber(page.version)), "cookies": .array(page.items)]
         if page.hasMore { answer["more"] = true }

@@ -2,7 +2,7 @@ import HTTPRules
 import TaskKit
 
 /// A selection of the cookies of a profile: those of a domain and the names below it, those of a name, or all.
-struct CookieChoice: Sendable {
+struct CookieSelection: Sendable {
     private let host: Host?
     private let name: [UInt8]?
 
@@ -14,7 +14,8 @@ struct CookieChoice: Sendable {
         self.name = name.map { Array($0.utf8) }
     }
 
-    func isMeant(_ cookie: Cookie) -> Bool {
+    /// Returns whether the selection contains a cookie.
+    func contains(_ cookie: Cookie) -> Bool {
         (name.map { $0 == cookie.name } ?? true) && (host.map { CookieMatch.domainMatches(cookie.host, $0) } ?? true)
     }
 }
