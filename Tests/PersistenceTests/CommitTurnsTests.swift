@@ -145,11 +145,11 @@ private final class LongReads: Sendable {
     /// A limit, in case the store would carry out reads for ever.
     private static let maximum = 50
 
-    private let store: Store
+    private let store: StoreQueue
     private let work: @Sendable () -> Void
     private let state = Mutex((count: 0, isOver: false))
 
-    init(_ store: Store, _ work: @escaping @Sendable () -> Void) { (self.store, self.work) = (store, work) }
+    init(_ store: StoreQueue, _ work: @escaping @Sendable () -> Void) { (self.store, self.work) = (store, work) }
 
     /// The number of reads that were carried out before the end.
     var count: Int { state.withLock { $0.count } }

@@ -10,7 +10,7 @@ import Testing
 final class TestStore: Sendable {
     let directory: String
     let sink = RecordingSink()
-    let store: Store
+    let store: StoreQueue
     let copies: StoreCopies
     let log = Mutex<[String]>([])
     private let threads = StoreLane.allCases.map { DispatchQueue(label: "\($0)") }
@@ -31,12 +31,12 @@ final class TestStore: Sendable {
     init(
         directory: String? = nil, deletions: Int64 = 1000, quota: StoreQuota = StoreQuota(),
         check: Interruption = Interruption(), clock: @escaping Slice.Clock = { .zero }, maximumLogBytes: Int = 1 << 40,
-        gather: @escaping Store.Gatherer = { $0() }
+        gather: @escaping StoreQueue.Gatherer = { $0() }
     ) async throws {
         self.directory = try directory ?? Self.makeDirectory()
         let threads = threads
         let wakeUps = wakeUps
-        store = Store(sink: sink, gather: gather, clock: clock, maximumLogBytes: maximumLogBytes) {
+        store = StoreQueue(sink: sink, gather: gather, clock: clock, maximumLogBytes: maximumLogBytes) {
             wakeUps.add()
             threads[$0.rawValue].async(execute: $1)
         }

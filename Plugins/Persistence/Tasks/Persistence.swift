@@ -1,6 +1,6 @@
 // Persistence: records (JSON objects) in named tables, in SQLite, a namespace for each user and origin.
 //
-// The path of a call: on the loop thread a task (Calls/) appends it to a lane's queue (Batch/Store), or behind the
+// The path of a call: on the loop thread a task (Calls/) appends it to a lane's queue (Batch/StoreQueue), or behind the
 // calls of its session that it must not overtake (Batch/CallQueues). The lane's thread takes the calls that have
 // arrived together. The lane of commits plans batches (Batch/BatchPlanner) and executes them, all writes of a batch in
 // one commit (Batch/StoreEngine). The lanes of reads (Batch/ReadEngine) and of queries (Batch/QueryEngine) read
@@ -20,7 +20,7 @@ extension Plugin {
         let configuration = PluginConfiguration(PersistenceConfiguration())
         let daemon = DaemonSink()
         let threads = StoreLane.allCases.map(\.threads)
-        let store = Store(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
+        let store = StoreQueue(sink: daemon, gather: { daemon.atTurnEnd($0) }) { threads[$0.rawValue].submit($1) }
         let copies = StoreCopies(store: store)
         return Plugin("persistence", version: "1.0.0") {
             CreateTask(store: store)

@@ -14,7 +14,7 @@ struct QueryTask: StoreTask {
         var cursor: String?
         var namespace: String?
     }
-    let store: Store
+    let store: StoreQueue
 
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         .scan(QueryScan(try query(request, caller)))

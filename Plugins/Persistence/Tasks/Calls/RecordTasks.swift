@@ -5,7 +5,7 @@ struct CreateTask: WriteTask {
     static let name = "persistence.create"
     static let summary = "Stores a new record in a table and returns its key and version."
     typealias Request = CreateOperation
-    let store: Store
+    let store: StoreQueue
 }
 
 /// Returns a record.
@@ -19,7 +19,7 @@ struct ReadTask: StoreTask {
         var key: ExactText
         var namespace: String?
     }
-    let store: Store
+    let store: StoreQueue
 
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         let namespace = try caller.namespace(named: request.namespace)
@@ -41,7 +41,7 @@ struct UpdateTask: WriteTask {
     static let name = "persistence.update"
     static let summary = "Replaces a record, or changes it by a merge patch (RFC 7396)."
     typealias Request = UpdateOperation
-    let store: Store
+    let store: StoreQueue
 }
 
 /// Removes a record.
@@ -50,7 +50,7 @@ struct DeleteTask: WriteTask {
     static let summary = "Removes a record."
     static let optionBytes: Int? = nil
     typealias Request = DeleteOperation
-    let store: Store
+    let store: StoreQueue
 }
 
 extension WriteTask where Request: RecordOperation {

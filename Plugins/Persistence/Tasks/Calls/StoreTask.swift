@@ -13,7 +13,7 @@ protocol StoreTask: RawTask {
     /// The maximum length of a call's options in bytes; `nil` for 65,536, enough to name a record. The daemon refuses
     /// longer options before they reach a lane, where other users would wait for their decoding.
     static var optionBytes: Int? { get }
-    var store: Store { get }
+    var store: StoreQueue { get }
 
     /// Does the work, on the lane's thread. Calls that it submits to the store are executed after its own answer was
     /// sent.

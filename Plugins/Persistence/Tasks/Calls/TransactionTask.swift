@@ -14,7 +14,7 @@ struct TransactionTask: WriteTask {
         var update: UpdateOperation?
         var delete: DeleteOperation?
     }
-    let store: Store
+    let store: StoreQueue
 
     func perform(_ request: Request, _ caller: Caller, _ access: StoreAccess) throws -> [UInt8] {
         let namespace = try caller.namespace(named: request.namespace)

@@ -13,7 +13,7 @@ struct WatchTask: StoreTask {
         var stop: Bool?
         var namespace: String?
     }
-    let store: Store
+    let store: StoreQueue
 
     func perform(_ request: Request, _ caller: Caller, _ visit: StoreVisit) throws -> StoreWork {
         guard let access = visit.access else { preconditionFailure("\(Self.name) was sent to a reader.") }

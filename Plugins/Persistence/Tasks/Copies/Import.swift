@@ -60,7 +60,7 @@ struct Import {
     /// - Parameter progress: Called after each transaction.
     /// - Throws: The error of the store. The records stored before it stay. A repetition with `IfExists.skip` continues
     ///   after them.
-    func carryOut(in store: Store, progress: (Outcome) -> Void) throws -> Outcome {
+    func carryOut(in store: StoreQueue, progress: (Outcome) -> Void) throws -> Outcome {
         var outcome = Outcome()
         var batch: [ExportReader.Entry] = []
         var batchBytes = 0
@@ -96,7 +96,7 @@ struct Import {
     /// Stores some records, and waits until they are on disk. All or none are stored, unless the replaced records are
     /// too large for one call: then the records are split.
     private func commit(
-        _ batch: ArraySlice<ExportReader.Entry>, in store: Store, _ outcome: inout Outcome
+        _ batch: ArraySlice<ExportReader.Entry>, in store: StoreQueue, _ outcome: inout Outcome
     ) throws {
         do {
             outcome = try commitAtOnce(batch, in: store, after: outcome)
@@ -108,7 +108,7 @@ struct Import {
     }
 
     private func commitAtOnce(
-        _ batch: ArraySlice<ExportReader.Entry>, in store: Store, after before: Outcome
+        _ batch: ArraySlice<ExportReader.Entry>, in store: StoreQueue, after before: Outcome
     ) throws -> Outcome {
         let made = Mutex(before)
         let ended = DispatchSemaphore(value: 0)

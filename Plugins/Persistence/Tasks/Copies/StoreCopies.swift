@@ -8,14 +8,14 @@ import TaskKit
 /// Any thread. Long work runs on its own lane, one piece after the other, and so does the removal of files: a file is
 /// not removed while other work uses its path.
 final class StoreCopies: Sendable {
-    private let store: Store
+    private let store: StoreQueue
     private let transfers = TransferRegistry()
     private let lane = BlockingThreads(batch: "records-copies")
     /// The thread for work that takes no longer than a part of a file.
     private let parts = BlockingThreads(batch: "records-parts")
     private let storeFile = Mutex<StoreFile?>(nil)
 
-    init(store: Store) { self.store = store }
+    init(store: StoreQueue) { self.store = store }
 
     // MARK: Beginning and end
 

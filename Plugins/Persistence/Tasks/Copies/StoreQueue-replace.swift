@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 import TaskKit
 
-extension Store {
+extension StoreQueue {
     /// Replaces the open database by another one. Calls that arrive in the meantime wait, and are executed on the new
     /// database. Watchers are notified that their data is out of date.
     ///
@@ -35,7 +35,7 @@ extension ReadEngine {
 }
 
 extension StoreEngine {
-    /// Does the work of `Store.replace`. This must be the only connection.
+    /// Does the work of `StoreQueue.replace`. This must be the only connection.
     mutating func replace(with restored: RestorableStore, _ swap: StoreSwap) throws(BridgeError) -> String {
         let connection = try usableConnection()
         let prepared = Result {

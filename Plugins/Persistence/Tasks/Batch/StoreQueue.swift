@@ -5,7 +5,7 @@ import TaskKit
 /// `CallQueues` keeps.
 ///
 /// Any thread.
-final class Store: Sendable {
+final class StoreQueue: Sendable {
     /// Runs jobs one after the other, in order, on a lane's thread, which may block.
     typealias Scheduler = @Sendable (_ lane: StoreLane, _ job: @escaping @Sendable () -> Void) -> Void
 

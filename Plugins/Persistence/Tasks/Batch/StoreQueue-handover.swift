@@ -1,6 +1,6 @@
 import TaskKit
 
-extension Store {
+extension StoreQueue {
     /// Returns the watches of these sessions, for the next daemon.
     func keepWatches(of sessions: [SessionID]) async throws -> [SessionID: [SavedWatch]] {
         try await withAccess { try $0.watches.saved(of: sessions, $0.records) }
