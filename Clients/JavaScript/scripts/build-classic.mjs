@@ -1,6 +1,6 @@
-// Builds dist/trestle-bridge.js, the library as one plain script: the modules that a page needs, one behind the other in
-// a function, each import before who imports it. The modules share that function's scope, so their top-level names must
-// differ, and they use named imports and exports of declarations only; anything else fails here.
+// Builds dist/trestle-bridge.js, the library as one plain script: the modules that a page needs, one after the other in
+// one function, each after the modules that it imports. The modules share that function's scope, so their top-level
+// names must differ, and they use named imports and exports of declarations only; anything else fails here.
 //
 //   node scripts/build-classic.mjs
 
@@ -45,7 +45,7 @@ export function buildClassicScript() {
 function collect(path, bodies) {
     if (bodies.has(path)) return;
     const source = readFileSync(path, "utf8");
-    // Its place is behind what it imports; a ring of imports ends here.
+    // A module follows the modules that it imports. A cycle of imports ends here.
     bodies.set(path, "");
     for (const [, imported] of source.matchAll(importLine)) collect(resolve(dirname(path), imported), bodies);
     bodies.delete(path);

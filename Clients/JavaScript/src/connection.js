@@ -96,7 +96,7 @@ export class Connection {
             carrier = this.#makeCarrier();
             this.#carrier = carrier;
             this.#limit = this.#timers.after(this.#settings.connectTimeout, () => {
-                this.#lost(unreachable("it takes connections but does not answer"));
+                this.#lost(unreachable("the socket accepts connections, but the daemon does not answer"));
             });
             carrier.keepAlive(this.#keepsAlive);
             carrier.open({

@@ -1,7 +1,7 @@
 // Calls that are made again as their `retry` specifies. Each attempt is a separate call; the program sees one call.
 
 import { Backoff } from "./backoff.js";
-import { notBegun } from "./errors.js";
+import { cancelledHere, notBegun } from "./errors.js";
 import { maySendAgain, streamsIn } from "./streamValues.js";
 
 /** The maximum number of attempts, including the first. */
@@ -47,37 +47,46 @@ export class RepeatedCalls {
                 if (call.deadline !== undefined) timeout = call.deadline - this.#timers.now() - pause;
                 const hasTime = call.deadline === undefined || timeout > 0;
                 if (call.attemptsLeft === 0 || !hasTime || !mayRepeat(error, call.retry)) throw error;
-                if (!await this.#pause(call, pause)) throw error;
+                const end = await this.#pause(call, pause);
+                if (end === "cancelled") throw cancelledHere(call.task, error.started, call.settings.signal?.reason);
+                if (end === "closed") throw error;
             }
         }
     }
 
-    /** Waits for the duration. Resolves with whether the full time has passed. */
+    /** Waits for the duration. Resolves with the reason of the end: `over`, `cancelled` or `closed`. */
     #pause(call, duration) {
         return new Promise((resolve) => {
             const { signal } = call.settings;
-            const end = (isOver) => {
+            const end = (reason) => {
                 timer.cancel();
                 this.#pausing.delete(end);
                 signal?.removeEventListener("abort", stop);
-                resolve(isOver);
+                resolve(reason);
             };
-            const stop = () => end(false);
-            const timer = this.#timers.after(duration, () => end(true));
+            const stop = () => end("cancelled");
+            const timer = this.#timers.after(duration, () => end("over"));
             this.#pausing.add(end);
             call.cancel = stop;
             signal?.addEventListener("abort", stop, { once: true });
-            if (signal?.aborted || this.#calls.hasEnded) stop();
+            if (signal?.aborted) stop();
+            else if (this.#calls.hasEnded) end("closed");
         });
     }
 
     /** Stops all repetition: pausing calls end with the error of their last attempt. */
     close() {
-        for (const end of [...this.#pausing]) end(false);
+        for (const end of [...this.#pausing]) end("closed");
     }
 }
 
+/**
+ * The codes of calls that are not made again: the caller has cancelled, or does not wait any longer, or the call has
+ * already waited for a connection.
+ */
+const final = new Set(["call.cancelled", "call.timeout", "daemon.unreachable"]);
+
 /** Whether the error is transient and `retry` permits a repetition. */
 function mayRepeat(error, retry) {
-    return error.transient && (retry === "transient" || error.started === false);
+    return error.transient && !final.has(error.code) && (retry === "transient" || error.started === false);
 }

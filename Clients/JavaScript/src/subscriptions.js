@@ -34,7 +34,7 @@ export class Subscriptions {
 
     /** Subscribes a reader that takes events one by one. */
     stream(patterns, { capacity = defaultCapacity } = {}) {
-        if (!(capacity >= 1)) throw new BridgeError("options.invalid", "a stream has room for one event at least");
+        if (!(capacity >= 1)) throw new BridgeError("options.invalid", "the capacity of an event stream must be at least 1");
         const stream = new EventStream(capacity, () => {
             this.#streams.delete(stream);
             stop();
@@ -154,6 +154,6 @@ export class Subscriptions {
 function checked(patterns) {
     const list = [...new Set(Array.isArray(patterns) ? patterns : [patterns])];
     if (list.length > 0 && list.every((pattern) => typeof pattern === "string" && pattern !== "")) return list;
-    const reason = "a subscription needs names of events, or beginnings of names with * behind";
+    const reason = "a subscription needs event names, or beginnings of names followed by *";
     throw new BridgeError("options.invalid", reason);
 }

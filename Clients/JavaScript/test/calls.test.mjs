@@ -117,6 +117,19 @@ test("a call that may have begun is made again only with retry \"transient\"", a
     await bridge.close();
 });
 
+test("a call that was cancelled, timed out or found no daemon is not made again", async () => {
+    const codes = ["call.cancelled", "call.timeout", "daemon.unreachable"];
+    const errors = codes.map((code) => ({ code, transient: true, data: { started: false } }));
+    const { bridge, carrier, refuse } = await refusing(errors);
+    for (const code of codes) {
+        const call = failure(bridge.call("look", {}, { retry: "transient" }));
+        await refuse();
+        assert.equal((await call).code, code);
+    }
+    assert.equal(carrier.calls.length, codes.length);
+    await bridge.close();
+});
+
 test("a call is made five times at most, and once unless retry says otherwise", async () => {
     const busy = { code: "busy", transient: true, retryAfter: 10, data: { started: false } };
     const { bridge, carrier, clock, refuse } = await refusing(Array.from({ length: 7 }, () => busy));
@@ -149,14 +162,20 @@ test("a timeout of Infinity waits without end, for a connection as for the resul
     await bridge.close();
 });
 
-test("a pause between attempts ends with the last error when the call is aborted or the bridge closed", async () => {
+test("a call that is aborted in a pause is cancelled; other ends of a pause have the last error", async () => {
     const busy = { code: "busy", transient: true, retryAfter: 300, data: { started: false } };
-    const { bridge, clock, refuse } = await refusing([busy, busy, busy]);
+    const { bridge, clock, refuse } = await refusing([busy, busy, busy, busy]);
     const abort = new AbortController();
     const aborted = failure(bridge.call("Echo", 1, { retry: "unstarted", signal: abort.signal }));
     await refuse();
-    abort.abort();
-    assert.equal((await aborted).code, "busy");
+    abort.abort("enough");
+    const cancelled = await aborted;
+    assert.deepEqual([cancelled.code, cancelled.started, cancelled.cause], ["call.cancelled", false, "enough"]);
+    const ended = new Promise((resolve) => {
+        const call = bridge.call("Echo", 1, (result, error) => resolve(error), { retry: "unstarted" });
+        refuse().then(() => call.cancel());
+    });
+    assert.equal((await ended).code, "call.cancelled");
     const late = failure(bridge.call("Echo", 1, { retry: "unstarted", timeout: 200 }));
     await refuse();
     assert.equal((await late).code, "busy");

@@ -14,6 +14,8 @@ export type JSONValue = null | boolean | number | string | JSONValue[] | { [key:
  * - `never`: never. This is the default.
  * - `unstarted`: if the error is transient and nothing was done (`started` is `false`).
  * - `transient`: if the error is transient. For calls that can be repeated without harm.
+ *
+ * A call that was cancelled, timed out or found no daemon is not made again.
  */
 export type Retry = "never" | "unstarted" | "transient";
 

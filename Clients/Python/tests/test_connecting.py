@@ -60,11 +60,30 @@ class ConnectingTests(CoreTestCase):
             self.assertFalse(self.core.wants_connection)
             self.after(0.01)
             self.greet()
-        self.after(5)
+        self.after(0.4)
         self.core.lost("gone")
         self.after(0.1)
         self.assertTrue(self.core.wants_connection)
         self.assertEqual(self.opens, [True, False, False, False])
+
+    def test_pauses_outgrow_connections_that_end_after_a_while(self) -> None:
+        self.greet()
+        for pause in (0.1, 0.1, 0.1):
+            self.after(6)
+            self.core.lost("gone")
+            self.after(pause)
+            self.assertTrue(self.core.wants_connection)
+            self.greet()
+        for pause in (0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 15.0):
+            self.core.lost("gone")
+            self.after(pause)
+            self.assertTrue(self.core.wants_connection)
+            self.greet()
+        # A connection that is shorter than the last pause does not reset them.
+        self.after(6)
+        self.core.lost("gone")
+        self.after(14.9)
+        self.assertFalse(self.core.wants_connection)
 
     def test_a_session_that_close_web_ended_is_not_made_again(self) -> None:
         self.greet()

@@ -39,7 +39,7 @@ function carrier({ target, post, accepts }) {
             events.message(isEvent ? event.data : event);
         },
         messageerror() {
-            events.problem(new BridgeError("message.invalid", "a message came that cannot be read"));
+            events.problem(new BridgeError("message.invalid", "received a message that cannot be read"));
         },
         close() {
             finish("the port was closed");

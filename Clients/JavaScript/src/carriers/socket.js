@@ -12,7 +12,7 @@ export function openSocket({ socket: path = socketPath(), maxLineBytes = 64 << 2
     let failure;
     let isOpen = false;
     const splitter = new LineSplitter(maxLineBytes, (text) => events.message(text), (head) => {
-        events.problem(new BridgeError("message.too_large", `a line came that is longer than ${maxLineBytes} bytes`));
+        events.problem(new BridgeError("message.too_large", `received a line of more than ${maxLineBytes} bytes`));
         const id = /^\s*\{\s*"callbackId"\s*:\s*(\d+)\s*,\s*"(?:result|error)"/.exec(head)?.[1];
         if (id !== undefined) events.unreadable(Number(id));
     });

@@ -1,4 +1,4 @@
-"""The protocol without input and output, shared by the synchronous and the asyncio interface ("faces") of the library.
+"""The protocol without input and output, shared by the synchronous and the asyncio interface of the library.
 
 Nothing in this package blocks, sleeps or starts a thread. Each object belongs to one thread at a time: to the I/O
 thread of the synchronous interface, or to the thread of the event loop. Only `driver` uses a socket, and only `pipes`

@@ -28,6 +28,7 @@ class Attempts:
         self._late = late
         self._first_pauses = settings.backoff or Backoff()
         self._count = 0
+        self._last_pause = 0.0
         self._first_ends_at = 0.0
         self._watch: Optional[Timer] = None
 
@@ -48,8 +49,16 @@ class Attempts:
             self._watch = None
 
     def forget(self) -> None:
-        """Resets the back-off after a connection that worked."""
+        """Resets the back-off after the first connection."""
         self._count = 0
+
+    def connected_for(self, seconds: float) -> None:
+        """Resets the back-off if the lost connection lasted at least as long as the last pause.
+
+        Otherwise a daemon that drops each connection would be called at full speed.
+        """
+        if seconds >= self._last_pause:
+            self._count = 0
 
     def repeat_first(self) -> bool:
         """Schedules another attempt after the first connection failed. Returns False if the settings permit no more."""
@@ -72,6 +81,7 @@ class Attempts:
     def _later(self, pause: float) -> None:
         self.stop_watching()
         self._timers.after(pause, self._connect)
+        self._last_pause = pause
         self._count += 1
 
     def _time_is_over(self) -> None:

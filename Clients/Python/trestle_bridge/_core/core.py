@@ -29,9 +29,6 @@ from .waiting import Holding
 
 log = logging.getLogger("trestle_bridge")
 
-_STABLE = 5.0
-"""The number of seconds that a connection must last for the back-off to be reset when it is lost."""
-
 
 class Core:
     """The state of a client. Not thread-safe: it belongs to one thread."""
@@ -147,8 +144,8 @@ class Core:
             self._finish(error)
         else:
             log.info("%s; connecting again", text)
-            if was is State.OPEN and self.timers.clock() - self._opened_at >= _STABLE:
-                self._attempts.forget()
+            if was is State.OPEN:
+                self._attempts.connected_for(self.timers.clock() - self._opened_at)
             self._attempts.repeat()
 
     def _connect_now(self) -> None:

@@ -133,7 +133,7 @@ def check_patterns(patterns: Sequence[str]) -> None:
         TypeError: a pattern is not a string.
     """
     if not patterns:
-        raise ValueError("a subscription needs names of events, or beginnings of names with * behind them")
+        raise ValueError("a subscription needs event names, or beginnings of names followed by *")
     for pattern in patterns:
         if not isinstance(pattern, str):
             raise TypeError(f"a pattern is a string, not {pattern!r}")

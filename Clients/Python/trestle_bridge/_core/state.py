@@ -25,7 +25,7 @@ class CoreListener(Protocol):
     """The listener to the state of a core. Called on the thread that owns the core; must not block."""
 
     def opened(self, first: bool) -> None:
-        """Receives the begin of a session. `first`: whether it is the client's first."""
+        """Receives the beginning of a session. `first`: whether it is the client's first."""
 
     def closed(self, error: BridgeError) -> None:
         """Receives the final end of the client: no session follows. This is the last notification."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The begin of the protocol.
+# The beginning of the protocol.
 PROTOCOL = "trestle-plugin"
 PROTOCOL_VERSION = "1.0"
 """The version of the protocol. A daemon refuses a process with another major version."""

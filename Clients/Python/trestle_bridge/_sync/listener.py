@@ -23,7 +23,7 @@ class Listener:
         self.on_reconnect: Optional[Callable[[], None]] = None
 
     def opened(self, first: bool) -> None:
-        """Handles the begin of a session."""
+        """Handles the beginning of a session."""
         if first:
             self.first.ended(Success(None))
         elif self.on_reconnect is not None:

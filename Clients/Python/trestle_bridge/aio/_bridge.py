@@ -53,7 +53,7 @@ class Bridge(Calling):
     # The functions that the core calls.
 
     def opened(self, first: bool) -> None:
-        """Handles the begin of a session."""
+        """Handles the beginning of a session."""
         if first:
             self._first.ended(Success(None))
         elif self._on_reconnect is not None:
