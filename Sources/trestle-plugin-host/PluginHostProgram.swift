@@ -10,7 +10,7 @@ enum PluginHostProgram {
         usage: trestle-plugin-host LIBRARY
 
         Loads a plugin in a process of its own. The Trestle daemon starts this program, and communicates with it over
-        the descriptor that \(PluginProtocol.descriptorVariable) names.
+        the descriptor in \(PluginProtocol.descriptorVariable).
         """
 
     static func main() {
@@ -22,7 +22,8 @@ enum PluginHostProgram {
         }
         guard let descriptor = getenv(PluginProtocol.descriptorVariable).flatMap({ Int32(String(cString: $0)) }) else {
             writeLine(
-                "\(PluginProtocol.descriptorVariable) names no descriptor: only the daemon starts this",
+                "trestle-plugin-host: \(PluginProtocol.descriptorVariable) contains no descriptor: only the daemon can start this "
+                    + "program",
                 to: STDERR_FILENO)
             exit(64)
         }

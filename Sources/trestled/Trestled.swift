@@ -18,8 +18,9 @@ struct Trestled: ParsableCommand {
             EXAMPLES
               trestled
                   With the defaults: /etc/trestle/trestled.toml and
-                  /run/trestle/bridge.sock for root, the XDG directories for
-                  others.
+                  /run/trestle/bridge.sock for root; for other users the XDG
+                  directories, and /tmp/trestle-UID if XDG_RUNTIME_DIR is not
+                  set.
               trestled --socket /tmp/bridge.sock --state-dir /tmp/state
                   In the foreground, with its own socket and state.
                   In another terminal: trestle --socket /tmp/bridge.sock status
@@ -38,27 +39,36 @@ struct Trestled: ParsableCommand {
             restart takes effect; the log names the rest. If anything is wrong, nothing changes.
 
             EXIT STATUS
-              0   stopped in order         1   could not start
-              64  wrong usage              78  wrong configuration
+              0   stopped normally         1   could not start
+              64  wrong usage              78  invalid configuration
+              130, 143  ended by a second SIGINT or SIGTERM
             """,
         version: TrestleVersion.current)
 
-    @Option(help: "The socket's path, at most 107 bytes.")
+    @Option(help: ArgumentHelp("The socket's path, at most 107 bytes.", valueName: "path"))
     var socket: String?
 
-    @Option(help: "The directory for the state of plugins.")
+    @Option(help: ArgumentHelp("The directory for the state of plugins.", valueName: "path"))
     var stateDir: String?
 
-    @Option(help: "A directory of plugins (*.so), instead of those that came with the daemon. May be repeated.")
+    @Option(
+        help: ArgumentHelp(
+            "A directory of plugins (*.so), instead of those that came with the daemon. May be repeated.",
+            valueName: "path"))
     var pluginDir: [String] = []
 
-    @Option(help: "The configuration file; flags take precedence.")
+    @Option(help: ArgumentHelp("The configuration file; flags take precedence.", valueName: "file"))
     var config: String?
 
-    @Option(help: "The lowest severity that is logged: error, warning, notice, info or debug.")
+    @Option(
+        help: ArgumentHelp(
+            "The lowest severity that is logged: error, warning, notice, info or debug.", valueName: "level"))
     var logLevel: String?
 
-    @Option(help: "The format of the log: text, json or journal; auto is journal under systemd, else text.")
+    @Option(
+        help: ArgumentHelp(
+            "The format of the log: text, json or journal; auto is journal if standard error is the journal, else text.",
+            valueName: "format"))
     var logFormat: String?
 
     @Flag(help: "Check the configuration and exit.")
@@ -118,7 +128,8 @@ struct Trestled: ParsableCommand {
                 if let printed { await Self.print(printed, daemon) } else if isCheck { await Self.check(daemon) } else {
                     await daemon.run()
                 }
-            // Ends at once, after the output was flushed: exit() would wait for work that still blocks a thread.
+            // Ends at once, after the output of plugins in this process was flushed: exit() would wait for work that
+            // still blocks a thread.
             fflush(nil)
             _exit(status)
         }
@@ -162,8 +173,7 @@ struct Trestled: ParsableCommand {
                 complain("warning: \(warning)", .warning)
             }
             let source = daemon.configuration.file ?? "the defaults (there is no configuration file)"
-            Swift.print("valid: \(VisibleText.escaped(source)), with \(count) plugins")
-            return 0
+            return show("valid: \(VisibleText.escaped(source)), with \(count) plugins\n")
         } catch {
             complain("\(error)")
             return ExitStatus.badConfiguration
@@ -174,13 +184,38 @@ struct Trestled: ParsableCommand {
     private static func print(_ printed: PrintedConfiguration, _ daemon: Daemon) async -> Int32 {
         do throws(ConfigurationErrors) {
             _ = try daemon.reading.checked()
-            Swift.print(
-                printed.text(of: try await daemon.describeConfiguration(), daemon.configuration), terminator: "")
-            return 0
+            return show(printed.text(of: try await daemon.describeConfiguration(), daemon.configuration))
         } catch {
             complain("\(error)")
             return ExitStatus.badConfiguration
         }
+    }
+
+    /// Writes the answer to standard output. Returns the exit status. A reader that has ended, such as head(1), is not
+    /// an error.
+    private static func show(_ text: String) -> Int32 {
+        let bytes = Array(text.utf8)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                sent += count
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EPIPE: return 0
+            case EAGAIN:
+                // Another program has made the pipe non-blocking.
+                var waiting = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                poll(&waiting, 1, -1)
+            case let code:
+                let reason = SystemError(code: code, operation: "write").reason
+                complain("trestled: standard output cannot be written: \(reason)")
+                return ExitStatus.cannotAnswer
+            }
+        }
+        return 0
     }
 
     /// Writes lines to standard error. If standard error is the journal, each line gets a severity prefix, which the

@@ -26,7 +26,7 @@ struct ClosedNetworkTests {
                 #expect(error["data"]?["reason"] == "no_network", "\(error.text)")
                 #expect(error["message"]?.stringValue?.contains("trestle-network.conf") == true, "\(error.text)")
             }
-            #expect(daemon.log.contains("plugins.fetch: its requests reach no network: "), "\(daemon.log)")
+            #expect(daemon.log.contains("plugins.fetch: the plugin has no network access: "), "\(daemon.log)")
         }
     }
 

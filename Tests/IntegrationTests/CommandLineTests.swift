@@ -29,7 +29,7 @@ struct CommandLineTests {
         "an invalid command line exits with 64 and an error that names the argument",
         arguments: [
             (["--sokcet", "x"], "unknown option '--sokcet'; did you mean '--socket'?"),
-            (["--socket"], "missing value for '--socket <socket>'"), (["spare"], "unexpected argument 'spare'"),
+            (["--socket"], "missing value for '--socket <path>'"), (["spare"], "unexpected argument 'spare'"),
         ])
     func wrongFlags(arguments: [String], sentence: String) throws {
         let daemon = try trestled(arguments)

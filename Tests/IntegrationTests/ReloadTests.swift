@@ -51,8 +51,8 @@ struct ReloadTests {
             let file = home.folder.file("trestled.toml")
             #expect(
                 daemon.log.contains(
-                    "SIGHUP: read \(file); in force: log_level, call_timeout, limits.calls_in_flight; "
-                        + "a restart is needed for plugins.disabled"))
+                    "SIGHUP: read \(file); applied: log_level, call_timeout, limits.calls_in_flight; "
+                        + "after a restart: plugins.disabled"))
             // Only visible at this level.
             let before = daemon.log.split(separator: "\n").count { $0.contains(" debug ") }
             #expect(before == 0)
@@ -268,7 +268,7 @@ struct ReloadTests {
         gate.open()
         try daemon.awaitReady()
         try daemon.awaitLog(
-            "SIGHUP: read \(home.folder.file("trestled.toml")); in force: limits.sessions", daemon.connect())
+            "SIGHUP: read \(home.folder.file("trestled.toml")); applied: limits.sessions", daemon.connect())
         #expect(try daemon.stop() == .exited(0))
     }
 }

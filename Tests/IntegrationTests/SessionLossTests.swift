@@ -178,7 +178,7 @@ extension SessionHandoverTests {
         #expect(unsent == 0)
         _ = try short.result("bridge.ping")
         try end(daemon)
-        let reason = "what is unread and unfinished is longer than the 262144 bytes for the sessions of all users"
+        let reason = "the unread and unfinished messages exceed limits.handover_bytes (262144 bytes for all users)"
         try expectEnd(long, because: reason)
         let line = home.log.split(separator: "\n").first { $0.contains("the session is not handed over: \(reason)") }
         #expect(line?.contains("session=\(numbers[0])") == true, "\(line ?? "")")

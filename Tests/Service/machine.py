@@ -168,9 +168,9 @@ class ServiceTest(unittest.TestCase):
         self.reload()
 
     def reload(self):
-        said = journal(self.started).count("in force: policy")
+        said = journal(self.started).count("applied: policy")
         run("systemctl", "reload", SERVICE)
-        wait_until("other rules are in force", lambda: journal(self.started).count("in force: policy") > said)
+        wait_until("other rules are in force", lambda: journal(self.started).count("applied: policy") > said)
 
     def wait_for_restart(self, process):
         """Waits until another daemon than that process runs, and returns its process."""

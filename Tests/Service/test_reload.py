@@ -14,7 +14,7 @@ class Reload(ServiceTest):
             provider.call("bridge.register", {"tasks": ["hang"]})
             self.change_configuration('call_timeout = "100ms"')
             run("systemctl", "reload", SERVICE)
-            wait_until("the log says what is in force", lambda: "in force: call_timeout" in journal(self.started))
+            wait_until("the log says what is in force", lambda: "applied: call_timeout" in journal(self.started))
             # On connections that were opened before.
             self.assertEqual(caller.call("hang")["error"]["code"], "call.timeout")
         self.assertEqual(main_process(), process)

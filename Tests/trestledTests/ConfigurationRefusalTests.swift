@@ -120,7 +120,7 @@ struct ConfigurationRefusalTests {
             ),
             (
                 "dialects.url_schemes = \"JXaction\"",
-                "t.toml:1:24: dialects.url_schemes: expected the scheme of a URL in small letters, such as \"jxaction\"; "
+                "t.toml:1:24: dialects.url_schemes: expected the scheme of a URL in lower case, such as \"jxaction\"; "
                     + "got the string \"JXaction\"; did you mean \"jxaction\"?"
             ),
             (

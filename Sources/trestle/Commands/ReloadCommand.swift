@@ -28,7 +28,10 @@ extension BridgeCommand {
             do throws(BridgeError) {
                 showReload(try await client.callJSON("bridge.reload"))
             } catch {
-                guard let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else { throw error }
+                // As JSON, the error is shown with all its data.
+                guard !options.form.json, let problems = error.data?["problems"]?.arrayValue, !problems.isEmpty else {
+                    throw error
+                }
                 for problem in problems { Failure.complain(ReloadText.line(problem)) }
                 Failure.complain("the daemon continues as before (\(error.code))")
                 throw Failure.exitCode(error)
@@ -68,7 +71,7 @@ enum ReloadText {
         let applied = names(result["applied"])
         let restart = names(result["restart"])
         var lines = ["read: \(file)"]
-        if !applied.isEmpty { lines.append("in force: \(applied)") }
+        if !applied.isEmpty { lines.append("applied: \(applied)") }
         if !restart.isEmpty { lines.append("after a restart: \(restart)") }
         if applied.isEmpty, restart.isEmpty { lines.append("nothing has changed") }
         return lines.map { PlainText.line($0) + "\n" }.joined()

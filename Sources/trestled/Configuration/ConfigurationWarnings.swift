@@ -24,7 +24,7 @@ extension Configuration {
         else { return nil }
         return ConfigurationProblem(
             source: section.file, position: section.position, key: "plugins.\(section.name)",
-            reason: "its requests reach no network: \(obstacle); the drop-in trestle-network.conf opens the network")
+            reason: "the plugin has no network access: \(obstacle); the systemd drop-in trestle-network.conf allows it")
     }
 
     /// A warning if a file excludes the plugins that are shipped with the daemon.

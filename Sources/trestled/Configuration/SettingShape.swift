@@ -31,7 +31,7 @@ indirect enum SettingShape: Sendable, Hashable {
         switch self {
         case .text: "a string that is not empty"
         case .path: "an absolute path as a string"
-        case .urlScheme: #"the scheme of a URL in small letters, such as "jxaction""#
+        case .urlScheme: #"the scheme of a URL in lower case, such as "jxaction""#
         case .fileMode: #"octal permission bits as a string, such as "0600""#
         case .truth: "true or false"
         case .choice(let words): "one of " + words.map(TOMLText.quoted).joined(separator: ", ")

@@ -57,7 +57,7 @@ struct SessionHandover {
     }
 
     private var noRoom: String {
-        "what is unread and unfinished is longer than the \(maximumBytes) bytes for the sessions of all users"
+        "the unread and unfinished messages exceed limits.handover_bytes (\(maximumBytes) bytes for all users)"
     }
 
     /// Stores the sessions.

@@ -7,19 +7,19 @@ enum Folder {
     /// Creates a folder and its missing parents. The parents are accessible to other users, as far as the file mode
     /// mask of the program that started the daemon allows.
     static func make(_ path: String, mode: mode_t) throws(SystemError) {
-        guard mkdir(path, mode) != 0 else { return open(path, mode) }
+        guard mkdir(path, mode) != 0 else { return setPermissions(path, mode) }
         switch errno {
         case EEXIST: return
         case ENOENT where path.parentFolder != path:
             try make(path.parentFolder, mode: 0o755)
             guard mkdir(path, mode) == 0 || errno == EEXIST else { fallthrough }
-            open(path, mode)
-        default: throw SystemError(code: errno, operation: "make the directory", subject: path)
+            setPermissions(path, mode)
+        default: throw SystemError(code: errno, operation: "create the directory", subject: path)
         }
     }
 
     /// Restores the permissions that the daemon's own file mode mask removed; see ``FileModes``.
-    private static func open(_ path: String, _ mode: mode_t) {
+    private static func setPermissions(_ path: String, _ mode: mode_t) {
         if mode & 0o077 != 0 { chmod(path, mode & ~FileModes.inheritedMask) }
     }
 

@@ -86,7 +86,9 @@ enum StateDirectory {
 
     private static func status(of path: String) throws(SystemError) -> stat {
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw SystemError(code: errno, operation: "look at", subject: path) }
+        guard lstat(path, &status) == 0 else {
+            throw SystemError(code: errno, operation: "read the status of", subject: path)
+        }
         return status
     }
 

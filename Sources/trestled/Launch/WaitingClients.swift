@@ -43,7 +43,7 @@ extension Daemon {
         isMisconfigured
             ? BridgeError(
                 .configurationInvalid,
-                "the daemon does not start: its configuration is invalid; the log has the mistakes",
+                "the daemon does not start: its configuration is invalid; see its log",
                 isTransient: true, retryAfter: Self.pace)
             : BridgeError(
                 .daemonStopping, "the daemon cannot start: see its log", data: ["started": false],

@@ -142,10 +142,10 @@ struct PolicyFile {
         }
         if rule.verbs.contains(.reach), rule.verbs.count > 1 {
             problem(
-                position, path, "reach needs a rule of its own: its names are origins, those of other verbs are not")
+                position, path, "reach cannot be combined with other verbs in a rule: its names are origins")
         }
         if rule.verbs.contains(.close), rule.names != nil, rule.verbs.count == 1 {
-            problem(position, path, "close has no names")
+            problem(position, path, "a rule about close cannot have names")
         }
         // A prefix that ends inside a host name also covers other hosts; the same applies to a user's number.
         let isAboutOrigins = rule.verbs.contains(.origin) || rule.verbs.contains(.store)
@@ -155,7 +155,7 @@ struct PolicyFile {
             else { continue }
             problem(
                 position, "\(path).names",
-                "\(TOMLText.quoted(name.text)) also covers others whose names begin so: end it with / or : before the *"
+                "\(TOMLText.quoted(name.text)) also covers other names with this prefix: put / or : before the *"
             )
         }
     }

@@ -31,9 +31,9 @@ struct ReloadReport: Sendable, Equatable {
         let restart = difference.restart.joined(separator: ", ")
         return switch (applied.isEmpty, restart.isEmpty) {
         case (true, true): "nothing has changed"
-        case (false, true): "in force: \(applied)"
-        case (true, false): "a restart is needed for \(restart)"
-        case (false, false): "in force: \(applied); a restart is needed for \(restart)"
+        case (false, true): "applied: \(applied)"
+        case (true, false): "after a restart: \(restart)"
+        case (false, false): "applied: \(applied); after a restart: \(restart)"
         }
     }
 }

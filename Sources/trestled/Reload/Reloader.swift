@@ -160,7 +160,7 @@ final class Reloader {
             do throws(BridgeError) {
                 try await daemon.loader.reconfigure(plugin, section: daemon.configuration.json(of: plugin.name))
             } catch {
-                daemon.log.error("the plugin \(plugin.name) does not take its old configuration back: \(error.message)")
+                daemon.log.error("the plugin \(plugin.name) rejects its previous configuration: \(error.message)")
             }
         }
     }
