@@ -24,7 +24,7 @@ struct PluginCheckCommandTests {
     func good(_ name: String) throws {
         let (names, run) = try checkFailures(Paths.program("lib\(name)Plugin.so"), "--call-all")
         #expect(names == [], "\(run.output)")
-        #expect(run.output.contains(#""isolation":"isolated""#) && run.output.contains(#""isolation":"in-process""#))
+        #expect(run.output.contains(#""isolation":"process""#) && run.output.contains(#""isolation":"none""#))
         #expect(run.errors.contains(" 0 failed"))
     }
 

@@ -68,7 +68,7 @@ struct PluginCheckLapseTests {
         let call = #"hostile.floods-output={"count": 1000}"#
         let (names, run) = try checkFailures(
             "\(Paths.package)/Tests/HostilePlugins/floods-output.plugin.toml", "--call", call, "--timeout", "10s")
-        #expect(names == ["output"] && run.output.contains("100 lines a second"), "\(run.output)")
+        #expect(names == ["output"] && run.output.contains("100 lines per second"), "\(run.output)")
     }
 
     @Test(
@@ -111,7 +111,7 @@ struct PluginCheckLapseTests {
         // The endless questions may also block the thread; how long depends on the machine.
         #expect(names.filter { $0 != "blocking" } == expected, "\(run.output)")
         let failed = run.output.split(separator: "\n").filter { $0.contains(#""outcome":"failed""#) }
-        #expect(failed.allSatisfy { $0.contains(#""isolation":"in-process""#) }, "\(run.output)")
+        #expect(failed.allSatisfy { $0.contains(#""isolation":"none""#) }, "\(run.output)")
     }
 
     @Test("continues after a call that closes the session of its caller, and reports the skipped checks")
@@ -119,10 +119,10 @@ struct PluginCheckLapseTests {
         let (names, run) = try checkFailures(Paths.program("libCloseWebPlugin.so"), "--call", "closeWeb={}")
         #expect(names == [], "\(run.output)")
         let findings = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
-        for isolation in ["isolated", "in-process"] {
+        for isolation in ["process", "none"] {
             let here = findings.filter { $0["isolation"]?.stringValue == isolation }
             let messages = here.filter { $0["task"] == "closeWeb" }.compactMap { $0["message"]?.stringValue }
-            #expect(messages.contains { $0.contains("is not checked") }, "\(messages)")
+            #expect(messages.contains { $0.contains("are not made") }, "\(messages)")
             for check in ["leak", "stop", "restart"] {
                 #expect(
                     here.contains { $0["check"]?.stringValue == check && $0["outcome"] == "passed" }, "\(run.output)")
@@ -135,7 +135,7 @@ struct PluginCheckLapseTests {
         let folder = try TemporaryFolder()
         let file = try folder.write("[plugins.echo]\nisolation = \"none\"\n", to: "here.toml")
         let (names, run) = try checkFailures(Paths.program("libEchoPlugin.so"), "--config", file, "--call-all")
-        #expect(names == [] && run.output.contains(#""isolation":"in-process""#), "\(run.output)")
-        #expect(!run.output.contains(#""isolation":"isolated""#), "\(run.output)")
+        #expect(names == [] && run.output.contains(#""isolation":"none""#), "\(run.output)")
+        #expect(!run.output.contains(#""isolation":"process""#), "\(run.output)")
     }
 }

@@ -32,12 +32,13 @@ struct GeneratingTests {
     func inTypeScript() {
         #expect(
             typescript([find]) == """
-                // Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:
+                // Typed calls of the tasks of Trestle's daemon.
+                //
+                // Do not edit: generated from the tasks of trestled 1.2.3 by
                 //
                 //     trestle generate --language typescript
                 //
-                // wrote it from the tasks of trestled 1.2.3, and writes it again; with --check FILE it says whether
-                // that would change anything.
+                // With --check FILE, the command checks whether the file is up to date.
 
                 import type { Bridge, CallSettings } from "trestle-bridge";
 
@@ -76,12 +77,13 @@ struct GeneratingTests {
     func inPython() {
         #expect(
             python([find], patterns: ["notes.*", "it's"]) == #"""
-                """Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:
+                """Typed calls of the tasks of Trestle's daemon.
+
+                Do not edit: generated from the tasks of trestled 1.2.3 by
 
                     trestle generate --language python --task 'notes.*' 'it'\\''s'
 
-                wrote it from the tasks of trestled 1.2.3, and writes it again; with --check FILE it says whether
-                that would change anything.
+                With --check FILE, the command checks whether the file is up to date.
                 """
 
                 from typing import Any, Callable, Literal, Optional, TypeAlias, TypedDict, Union

@@ -85,16 +85,16 @@ struct GeneratedModule {
         let choice = patterns.isEmpty ? "" : " --task " + patterns.map(ShellWord.quoted).joined(separator: " ")
         let content =
             language == .capacitor
-            ? "The tasks of Trestle's daemon as methods of Capacitor's plugins. Generated, not to be edited:"
-            : "Calls of the tasks of Trestle's daemon, with types. Generated, not to be edited:"
+            ? "The tasks of Trestle's daemon as methods of Capacitor's plugins."
+            : "Typed calls of the tasks of Trestle's daemon."
         return [
             content,
             "",
+            "Do not edit: generated from the tasks of \(GeneratedText.line(daemon)) by",
+            "",
             "    trestle generate --language \(language.rawValue)\(GeneratedText.line(choice))",
             "",
-            "wrote it from the tasks of \(GeneratedText.line(daemon)), and writes it again; with --check FILE it says "
-                + "whether",
-            "that would change anything.",
+            "With --check FILE, the command checks whether the file is up to date.",
         ]
     }
 }

@@ -96,7 +96,7 @@ struct ReplayReport {
         if recording.lostLines > 0 {
             text += "the recording lacks \(recording.lostLines) lines: they arrived faster than they were written\n"
         }
-        if !recording.isWhole { text += "the recording has no end: something of it may be missing\n" }
+        if !recording.isWhole { text += "the recording has no end line: it may be incomplete\n" }
         return text
     }
 
@@ -104,7 +104,7 @@ struct ReplayReport {
         switch reason {
         case .masked: "their options contain secrets, which are not recorded"
         case .cut: "their options are longer than what is recorded"
-        case .provided: "clients worked on them, and none provides these tasks now"
+        case .provided: "clients answered them, and no client provides these tasks now"
         case .stream: "one of their options, or their result, was a stream, whose bytes are not recorded"
         case .unended: "they were cancelled, timed out, or have no end in the recording"
         case .connection: "they are about the connection or about other calls"

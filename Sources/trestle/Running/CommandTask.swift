@@ -82,7 +82,7 @@ final class CommandTask {
         do throws(JSONSyntaxError) {
             return try JSON(parsing: outcome.output)
         } catch {
-            throw BridgeError(Self.failed, "what \(command[0]) wrote is not valid JSON: \(error)")
+            throw BridgeError(Self.failed, "the output of \(command[0]) is not valid JSON: \(error)")
         }
     }
 

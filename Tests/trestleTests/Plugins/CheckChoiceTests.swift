@@ -39,7 +39,7 @@ struct CheckChoiceTests {
         #expect(finding.line { "*\($0)*" } == "failed  *greet once*: two answers to one call")
         #expect(
             finding.json == [
-                "isolation": "isolated", "task": "greet", "check": "once", "outcome": "failed",
+                "isolation": "process", "task": "greet", "check": "once", "outcome": "failed",
                 "message": "two answers\nto one call",
             ])
     }

@@ -9,12 +9,12 @@ struct CheckFinding: Sendable, Equatable {
         case skipped
     }
 
-    /// The process in which the plugin ran.
+    /// The process in which the plugin ran, by the name of the setting `isolation`.
     enum Isolation: String, Sendable {
         /// Its own process.
-        case isolated
+        case isolated = "process"
         /// The daemon's process.
-        case inProcess = "in-process"
+        case inProcess = "none"
     }
 
     var isolation: Isolation

@@ -97,8 +97,7 @@ struct PluginCheck {
             guard try await daemon.connectAgain() else { throw error }
             record(
                 task, "call", .skipped,
-                "a call of it closed its caller's session; what is not shown above of result, progress, cancel and "
-                    + "deadline is not checked, and neither are once, and stop during a call of it")
+                "a call of it closed its caller's session: the remaining checks of this task are not made")
             return nil
         }
     }
@@ -110,7 +109,7 @@ struct PluginCheck {
             beyond: daemon.surplusAnswers, within: min(timeout, TaskCheck.maximumSurplusWait))
         let surplus = { (answer: TaskCheck.Answer) in daemon.surplusAnswers(of: answer.task) }
         let later = daemon.surplusAnswers - answers.reduce(0) { $0 + surplus($1) }
-        let law = "every call has one, and only the first counts"
+        let law = "each call must have exactly one"
         // With only one called task, all surplus answers are its own, however late they arrive. With several, later
         // ones are attributed to the one with earlier surplus answers, so that one fault is not reported twice.
         let suspects = answers.count == 1 ? answers : answers.filter { surplus($0) > 0 }
@@ -120,17 +119,17 @@ struct PluginCheck {
             if count > 0 {
                 let doubt =
                     answers.count > 1 && isLater(answer) && later > 0
-                    ? " (\(later) so late that they may be another task's)" : ""
+                    ? " (\(later) of them may belong to another task)" : ""
                 record(
                     answer.task, "once", .failed,
-                    "its calls had \(count) more answers than there were calls\(doubt); \(law)")
+                    "it sent \(count) surplus answers\(doubt); \(law)")
             } else {
                 record(answer.task, "once", .passed, "each of its calls had one answer")
             }
         }
         guard suspects.count != 1, later > 0 else { return }
         let names = answers.map(\.task).joined(separator: ", ")
-        record(nil, "once", .failed, "\(later) additional answers were sent for calls of \(names); \(law)")
+        record(nil, "once", .failed, "\(later) surplus answers were sent for calls of \(names); \(law)")
     }
 
     private func runningPlugin(_ daemon: CheckedDaemon) async throws -> JSON? {
@@ -212,7 +211,7 @@ struct PluginCheck {
                     "\(sent), and the call, which had been answered before, ended with \(error.code): \(error.message)")
             }
             record(
-                answer.task, "stop", .skipped, "\(sent), and its calls may take longer than a daemon waits that stops")
+                answer.task, "stop", .skipped, "\(sent), and its calls may take longer than the daemon's stop")
         case .pluginCrashed, .pluginUnavailable, .replyMissing, .replyInvalid:
             record(answer.task, "stop", .failed, "\(sent), and the answer was \(error.code): \(error.message)")
         default: break
@@ -232,7 +231,7 @@ struct PluginCheck {
             record(nil, "blocking", .failed, "it kept everything else waiting: \(line)")
         }
         if let line = daemon.lines(saying: "lines of the plugin were left out").first {
-            record(nil, "output", .failed, "it wrote more than the log takes, 100 lines a second: \(line)")
+            record(nil, "output", .failed, "it exceeded the limit of the log, 100 lines per second: \(line)")
         }
     }
 

@@ -124,8 +124,8 @@ struct TaskCheck {
             if case .error(let error) = end, error.code == .optionsInvalid { continue }
             return fail(
                 "options",
-                "it was sent \(Self.short(value)), which its schema forbids (\(misfit)); instead of options.invalid "
-                    + "came \(end.text)")
+                "it was sent \(Self.short(value)), which its schema forbids (\(misfit)), and answered \(end.text) "
+                    + "instead of options.invalid")
         }
         pass(
             "options",

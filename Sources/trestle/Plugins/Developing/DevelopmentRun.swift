@@ -166,7 +166,7 @@ final class DevelopmentRun {
         } catch let failure as ProjectFailure {
             return announce("Not reloaded, and the plugin that runs stays: \(failure)")
         }
-        show("It is another plugin than before, such as one with other tasks: a new daemon takes it.")
+        show("The plugin cannot be reloaded, for example because its tasks have changed: the daemon is restarted.")
         daemon = nil
         await old.stop()
         try await start()

@@ -18,7 +18,7 @@ enum NewFolder {
             // Replaces an empty folder that was created meanwhile, and nothing else.
             guard rename(folder, path) == 0 else {
                 try check(path)
-                throw FileFailure(path, "cannot be made")
+                throw FileFailure(path, "cannot be created")
             }
         } catch {
             remove(folder, files)
@@ -61,7 +61,7 @@ enum NewFolder {
         }
         let path = "\(folder)/\(file.path)"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file.isExecutable ? 0o777 : 0o666)
-        guard descriptor >= 0 else { throw FileFailure(path, "cannot be made") }
+        guard descriptor >= 0 else { throw FileFailure(path, "cannot be created") }
         defer { close(descriptor) }
         let bytes = Array(file.text.utf8)
         guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {

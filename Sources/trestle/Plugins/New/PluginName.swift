@@ -39,8 +39,8 @@ struct PluginName: Sendable, Equatable {
     func check(for language: PluginLanguage) throws(ValidationError) {
         guard language == .swift, Self.trestlePlugins.contains(camel) else { return }
         throw ValidationError(
-            "in Swift, '\(text)' would be a target \(camel)Plugin, and Trestle's own package, which it is built with, "
-                + "has one of that name: choose another, such as my-\(text)")
+            "the Swift target \(camel)Plugin already exists in Trestle's package: choose another name, such as "
+                + "my-\(text)")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { isalpha(Int32(byte)) != 0 && byte < 0x80 }

@@ -16,11 +16,11 @@ extension PluginTemplate {
                     static void attach(void *context, const trestle_host *table) { host = table; }
 
                     static void call(void *context, const trestle_request *request) {
-                        char who[401] = "", quoted[2410], result[2500]; /* 100 characters: 400 bytes, 2,402 quoted. */
+                        char who[401] = "", quoted[2410], result[2500]; /* At most 100 characters: 400 bytes, or 2,402 as a JSON string. */
                         size_t size = 0;
                         trestle_json_string(request->options, "who", who, sizeof who, &size);
                         trestle_json_quote((trestle_bytes){who, size}, quoted, sizeof quoted);
-                        size = (size_t)snprintf(result, sizeof result, "{\"greeting\":\"Hello, %s}", quoted + 1); /* Behind its quote. */
+                        size = (size_t)snprintf(result, sizeof result, "{\"greeting\":\"Hello, %s}", quoted + 1); /* Without the opening quote. */
                         host->reply(host, request->call, (trestle_bytes){result, size});
                     }
 
@@ -34,7 +34,7 @@ extension PluginTemplate {
             File(
                 path: "Makefile",
                 text: """
-                    # make: build/lib\(name.camel)Plugin.so; make test: the same, and tries it in a daemon of its own.
+                    # make: build/lib\(name.camel)Plugin.so; make test: the same, and tests it in its own daemon.
 
                     CFLAGS ?= -O2 -g
                     # Where trestle_plugin.h and trestle_json.h are.
@@ -58,8 +58,8 @@ extension PluginTemplate {
                     ("Makefile", "builds and tests it"),
                 ],
                 further: """
-                    `trestle_plugin.h` describes the interface line by line, `trestle_json.h` reads options, docs/plugins.md
-                    of Trestle describes manifests.
+                    `trestle_plugin.h` describes the interface, `trestle_json.h` the functions that read options, and
+                    docs/plugins.md of Trestle the manifest.
                     """),
         ]
     }

@@ -60,10 +60,10 @@ extension PluginTemplate {
                     ("Tests/\(name.camel)PluginTests", "its tests"),
                 ],
                 further: """
-                    Tests that call its tasks use `TaskKitTesting`, which is in a checkout of Trestle: in Package.swift
-                    `traits: ["Testing"]` in place of `traits: []`, and
-                    `.product(name: "TaskKitTesting", package: "\(paths.packageName)")` among the dependencies of the tests.
-                    Trestle's docs/plugins.md has all that a plugin can do.
+                    Tests that call its tasks use `TaskKitTesting`, which requires a checkout of Trestle. In Package.swift,
+                    replace `traits: []` by `traits: ["Testing"]`, and add
+                    `.product(name: "TaskKitTesting", package: "\(paths.packageName)")` to the dependencies of the test target.
+                    docs/plugins.md of Trestle describes plugins.
                     """),
         ]
     }

@@ -44,18 +44,18 @@ extension PluginTemplate {
                 variables:
                     "# Where trestle_bridge is, for the test of the function; the daemon sets it for the plugin.\nTRESTLE_PYTHON ?= \(make(paths.python))\n",
                 test: "PYTHONPATH=$(TRESTLE_PYTHON) python3 -B -m unittest",
-                subject: "its function alone, and the plugin in a daemon of its own"),
+                subject: "the function, and the plugin in its own daemon"),
             File(path: ".gitignore", text: "__pycache__/\n"),
             readme(
                 .python,
                 files: [
                     ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
                     ("\(script).py", "the plugin, which the daemon starts"),
-                    ("test_\(script).py", "its tests"), ("Makefile", "builds nothing so far, and tests it"),
+                    ("test_\(script).py", "its tests"), ("Makefile", "tests it"),
                 ],
                 further: """
-                    `trestle_bridge.Plugin` is described in the README of Trestle's Clients/Python, manifests and what the daemon says
-                    to the process of a plugin in docs/plugin-processes.md.
+                    The README of Trestle's Clients/Python describes `trestle_bridge.Plugin`. docs/plugin-processes.md describes
+                    manifests and the messages between the daemon and a plugin's process.
                     """),
         ]
     }
@@ -78,15 +78,17 @@ extension PluginTemplate {
                     done
 
                     """#, isExecutable: true),
-            processMakefile(variables: "", test: nil, subject: "the worker in a daemon of its own"),
+            processMakefile(variables: "", test: nil, subject: "the plugin in its own daemon"),
             readme(
                 .sh,
                 files: [
                     ("\(name.text).plugin.toml", "the manifest, which the daemon reads: command, tasks, schemas"),
-                    ("\(name.text).sh", "the worker, which the daemon starts; it needs `jq`"),
-                    ("Makefile", "builds nothing so far, and tests it"),
+                    ("\(name.text).sh", "the plugin, which the daemon starts; it needs `jq`"),
+                    ("Makefile", "tests it"),
                 ],
-                further: "Trestle's docs/plugin-processes.md has the messages between the daemon and a plugin process."),
+                further:
+                    "Trestle's docs/plugin-processes.md describes the messages between the daemon and a plugin process."
+            ),
         ]
     }
 
@@ -119,7 +121,8 @@ extension PluginTemplate {
         return File(
             path: "Makefile",
             text: """
-                # make: builds what has to be compiled, which is nothing so far; make test: tries \(subject).
+                # make: nothing needs to be built.
+                # make test: tests \(subject).
 
                 \(variables)TRESTLE ?= \(make(paths.program))
 

@@ -35,7 +35,7 @@ struct PluginTemplate: Sendable {
                 "checks it against the rules for plugins"
             ),
             ("\(shell(paths.program)) plugin dev", "runs it, and builds and reloads it with every save"),
-            ("sudo \(shell(paths.program)) plugin install .", "builds it for release, and installs it permanently"),
+            ("sudo \(shell(paths.program)) plugin install .", "builds it, if necessary, and installs it permanently"),
         ]
     }
 

@@ -20,7 +20,7 @@ struct TrestlePaths: Sendable, Equatable {
     /// - Parameter package: The path or URL of Trestle's Swift package; `nil` for the package of the program.
     /// - Throws: ``UsageFailure`` if something is missing.
     static func find(package: String?) throws -> TrestlePaths {
-        guard let folder = TrestlePrograms.ownFolder else { throw UsageFailure("/proc is not there") }
+        guard let folder = TrestlePrograms.ownFolder else { throw UsageFailure("/proc is not mounted") }
         return try find(programFolder: folder, package: package)
     }
 
@@ -34,7 +34,7 @@ struct TrestlePaths: Sendable, Equatable {
         let standard = checkout ?? "\(share)/swift/trestle"
         if let package, !package.contains("://"), !exists("\(package)/Package.swift") {
             throw UsageFailure(
-                "\(package) holds no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
+                "\(package) contains no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
             )
         }
         let chosen = package ?? standard

@@ -49,7 +49,7 @@ struct DesktopNotification: Sendable {
     init(_ alert: PresentedAlert, _ capabilities: NotificationCapabilities) throws(BridgeError) {
         if alert.kind == .prompt, !capabilities.inlineReply {
             throw BridgeError(
-                "presenter.unsupported", "the desktop's notifications have no place to write an answer in")
+                "presenter.unsupported", "the desktop's notifications do not support text input")
         }
         if alert.buttons.count > 1, !capabilities.actions {
             throw BridgeError("presenter.unsupported", "the desktop's notifications have no buttons to choose between")
@@ -115,7 +115,7 @@ struct DesktopNotification: Sendable {
             return alert.buttons.count == 1 && alert.kind != .prompt ? answer(0) : nil
         case .closed(2): return dismissed
         case .closed(1): return .failure(.dismissed("the notification expired before anybody answered"))
-        case .closed: return .failure(.dismissed("the desktop took the notification away before anybody answered"))
+        case .closed: return .failure(.dismissed("the desktop closed the notification before it was answered"))
         }
     }
 
