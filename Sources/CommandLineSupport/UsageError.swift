@@ -8,13 +8,20 @@ public enum UsageError {
 
     /// Returns the message about an error, with the usage if the error is a usage error. It may have several lines.
     ///
-    /// - Parameter command: The command that was running; `nil` if the command line was not understood.
+    /// - Parameters:
+    ///   - command: The command that was running; `nil` if the command line was not understood.
+    ///   - typed: The command that the command line names; `nil` if this is unknown.
     static func report(
-        _ error: any Error, of program: any ParsableCommand.Type, during command: (any ParsableCommand.Type)?
+        _ error: any Error, of program: any ParsableCommand.Type, during command: (any ParsableCommand.Type)?,
+        typed: (any ParsableCommand.Type)? = nil
     ) -> String {
         let message = program.message(for: error)
         if let command, error is ValidationError { return report(message, of: program, about: command) }
         var text = program.fullMessage(for: error)
+        // For the options that all commands have, the parser shows the program's usage.
+        if let typed, text.contains("\n  See '\(program._commandName) --help'") {
+            return report(message, of: program, about: typed)
+        }
         if text.hasPrefix(prefix + message) { text = String(text.dropFirst(prefix.count + message.count)) }
         let escaped = VisibleText.escaped(self.message(message), keepsLines: true)
         return "\(program._commandName): \(escaped)\(text.hasPrefix("\n") || text.isEmpty ? "" : "\n")\(text)"

@@ -38,13 +38,13 @@ struct Trestle: AsyncParsableCommand {
               trestle --socket /tmp/bridge.sock status
 
             EXIT STATUS
-              0  done                           1    the call failed
+              0  done                           1    the call, or the output, failed
               64  wrong usage                   69   no daemon answers, or no session bus
               75  failed, may succeed later     77   permission denied
               78  the configuration is invalid  124  the deadline passed, the call's or --timeout
               130  interrupted (SIGINT)         143  terminated (SIGTERM)
-              129  plugin dev, check: its terminal was closed (SIGHUP)
-              141  plugin dev, check: the reader of its output is gone (SIGPIPE)
+              129  the terminal was closed (SIGHUP)
+              141  the reader of the output has ended (SIGPIPE)
             """,
         version: TrestleVersion.current,
         groupedSubcommands: [
@@ -79,7 +79,9 @@ struct Trestle: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     static func main() async {
-        if let unknown = UnknownSubcommand(in: CommandLine.arguments.dropFirst(), of: Self.self) {
+        Screen.occupyClosedDescriptors()
+        let arguments = CommandLine.arguments.dropFirst()
+        if let unknown = UnknownSubcommand(in: arguments, of: Self.self) {
             exit(usage: unknown.message, of: unknown.parent)
         }
         var running: (any ParsableCommand.Type)?
@@ -91,10 +93,12 @@ struct Trestle: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            if Screen.hasFailed { exit(withError: Failure.call) }
         } catch let failure as UsageFailure {
             Self.exit(withError: Failure.report(failure))
         } catch {
-            exit(reporting: error, during: running)
+            let typed = UnknownSubcommand.command(in: arguments, of: Self.self)
+            exit(reporting: error, during: running, typed: typed)
         }
     }
 }

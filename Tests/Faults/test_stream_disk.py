@@ -61,7 +61,7 @@ class FullDisk(FaultTest):
                 copy = self.disk.folder / "copy"
                 run = self.trestle("files.read", "name=sent", output=str(copy))
                 self.assertEqual(run.returncode, 1, run.stderr)
-                self.assertIn("No space left on device", run.stderr)
+                self.assertIn("no space left on device", run.stderr)
                 written = copy.read_bytes()
                 self.assertTrue(self.bytes.startswith(written) and len(written) < FILE_BYTES)
                 copy.unlink()

@@ -44,6 +44,8 @@ struct CommandTests {
         "publish reports invalid arguments",
         arguments: [
             (["lamp", "--retain", "--forget"], "exclude each other"), (["lamp", "1", "--forget"], "takes no data"),
+            (["lamp", "{"], "the data are not valid JSON"),
+            (["lamp", "on"], "the data are one JSON value or key=value"),
             ([], "event"),
         ])
     func wrongPublish(arguments: [String], words: String) throws {

@@ -43,7 +43,7 @@ struct FetchCacheCommandTests {
             #expect(reloaded.body == "second" && reloaded.source == "(from network, bypass)")
             #expect(try requests("/", home, base) == 2)
             let wrong = try home.trestle("fetch", "\(base)/", "--policy", "none")
-            #expect(wrong.end == .exited(1) && wrong.errors.contains("only-if-cached"), "\(wrong.errors)")
+            #expect(wrong.end == .exited(64) && wrong.errors.contains("only-if-cached"), "\(wrong.errors)")
         }
     }
 

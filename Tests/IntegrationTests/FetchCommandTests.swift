@@ -74,6 +74,15 @@ struct FetchCommandTests {
             let refused = try home.trestle("fetch", "\(base)/no", "-o", file)
             #expect(refused.end == .exited(64) && refused.errors.contains("--force"), "\(refused.errors)")
             #expect(try !home.trestle("fetch", "\(base)/_seen").output.contains("/no"))
+            for option in ["-o", "--har"] {
+                let nowhere = try home.trestle("fetch", "\(base)/no", option, "/nowhere/x")
+                #expect(nowhere.end == .exited(1) && nowhere.errors.contains("/nowhere/x cannot be created"))
+            }
+            #expect(try !home.trestle("fetch", "\(base)/_seen").output.contains("/no"))
+            let policy = try home.trestle("fetch", "\(base)/no", "--policy", "foo")
+            #expect(policy.end == .exited(64), "\(policy.errors)")
+            #expect(policy.errors.hasPrefix("trestle: --policy: expected one of default, "), "\(policy.errors)")
+            #expect(policy.errors.contains("got 'foo'"), "\(policy.errors)")
             let broken = try home.trestle("fetch", "\(base)/cut", "-o", folder.file("cut"))
             #expect(
                 broken.end != .exited(0) && broken.errors.contains("ended before the response did"), "\(broken.errors)")

@@ -98,9 +98,9 @@ struct StoreCommandTests {
             let foreign = try folder.write("no database", to: "foreign")
             let cut = try folder.write("{\"trestle\":\"export\",\"version\":1}\n{\"key\":1}\n", to: "cut")
             for (arguments, status, reason) in [
-                (["restore", folder.file("nothing")], 1, "No such file"), (["restore", foreign], 1, "backup.invalid"),
+                (["restore", folder.file("nothing")], 1, "no such file"), (["restore", foreign], 1, "backup.invalid"),
                 (["import", cut], 1, "line 2: "), (["import", folder.path], 64, "directory"),
-                (["backup", folder.file("no/where")], 1, "No such file"), (["backup"], 64, "file"),
+                (["backup", folder.file("no/where")], 1, "no such file"), (["backup"], 64, "file"),
                 (["import", cut, "--if-exists", "never"], 64, "never"), (["restore"], 64, "file"),
                 (["export", "--namespace", "me"], 1, "$.namespace"),
             ] as [([String], Int32, String)] {

@@ -98,6 +98,19 @@ struct TrestleTests {
                             + "  See 'trestle plugin --help'"
                     ),
                     (daemon.home.trestle("frobnicate"), 64, "unknown subcommand 'frobnicate'\n"),
+                    (
+                        daemon.home.trestle("--json", "statsu"), 64,
+                        "unknown subcommand 'statsu'; did you mean 'status'?"
+                    ),
+                    (
+                        daemon.home.trestle("--quiet", "--timeout", "5", "statsu"), 64,
+                        "unknown subcommand 'statsu'; did you mean 'status'?"
+                    ),
+                    (daemon.home.trestle("help", "nope"), 64, "unknown subcommand 'nope'"),
+                    (
+                        daemon.home.trestle("help", "plugin", "lst"), 64,
+                        "unknown subcommand 'lst'; did you mean 'list'?"
+                    ),
                     (daemon.home.trestle("call", "Ecko"), 1, "there is no task Ecko; did you mean 'Echo'?"),
                     (daemon.home.trestle("describe", "ecko"), 1, "there is no task ecko; did you mean 'Echo'?"),
                     (
@@ -182,7 +195,7 @@ struct TrestleTests {
                 #expect(try daemon.home.trestle(usage).end == .exited(64))
             }
             let old = try daemon.home.trestle("tasks", "--format", "table")
-            #expect(old.end == .exited(64) && old.errors.contains("--format is called --json and --text now"))
+            #expect(old.end == .exited(64) && old.errors.contains("unknown option '--format'; use --json or --text"))
         }
     }
 

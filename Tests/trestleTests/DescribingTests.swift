@@ -46,11 +46,11 @@ struct TaskPageTests {
                 Events of the plugin
                   notes.changed  A note changed.
 
-                Asked before, in this order
+                Interceptors, in this order
                   cache.notes  Remembers notes. (the plugin cache)
 
                 Provider
-                  the plugin notes; its rules are those for notes.read
+                  the plugin notes; permission: notes.read
 
                 """)
     }
@@ -172,6 +172,8 @@ struct TaskCompletionTests {
         #expect(TaskCompletion.task(in: words, before: 8) == "Echo")
         #expect(TaskCompletion.task(in: words, before: 7) == nil)
         #expect(TaskCompletion.task(in: ["trestle", "tasks"], before: 2) == nil)
+        let streamed = ["trestle", "call", "--stream", "body", "files.read", ""]
+        #expect(TaskCompletion.task(in: streamed, before: 5) == "files.read")
         #expect(TaskCompletion.socket(in: words) == "/s")
         #expect(TaskCompletion.socket(in: ["trestle", "call", "--socket=/t"]) == "/t")
         #expect(TaskCompletion.socket(in: ["trestle", "call", "--socket"]) == nil)

@@ -29,7 +29,7 @@ struct UsageErrorTests {
                 "Unknown option '-cx'\n   or: Missing value for '-c <count>' in '-cx'",
                 "unknown option '-cx', or missing value for '-c <count>' in '-cx'"
             ),
-            ("--count is a number from 1 on", "--count is a number from 1 on"), ("JSON it is", "JSON it is"), ("", ""),
+            ("--count: expected a number", "--count: expected a number"), ("JSON it is", "JSON it is"), ("", ""),
         ])
     func messages(parser: String, expected: String) { #expect(UsageError.message(parser) == expected) }
 

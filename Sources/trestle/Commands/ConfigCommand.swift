@@ -58,7 +58,10 @@ struct ShowConfigurationCommand: ParsableCommand {
 
 /// The configuration file for `trestled`.
 struct ConfigurationFileOption: ParsableArguments {
-    @Option(help: "The configuration file; default: the file that a daemon of this user reads.", completion: .file())
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file; default: the file that a daemon of this user reads.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     /// Replaces this process by the daemon's program, which writes the output and determines the exit status.

@@ -19,7 +19,7 @@ struct ConformanceCommand: BridgeCommand {
               trestle conformance | jq -c 'select(.outcome == "failed")'
 
             EXIT STATUS
-              0  every check passed or was skipped   1  one failed
+              0  every check passed or was skipped   1  at least one failed
             """)
 
     @OptionGroup var common: CommonOptions

@@ -67,7 +67,8 @@ struct CookiesCommand: AsyncParsableCommand {
         @ParentCommand var root: Trestle
         @OptionGroup var profile: CookieProfile
         @Argument(help: "The file. Without it, or with -: standard input.", completion: .file()) var file = "-"
-        @Option(help: "The format of the file.") var fileFormat = CookieFileFormat.netscape
+        @Option(help: ArgumentHelp("The format of the file.", valueName: "format")) var fileFormat = CookieFileFormat
+            .netscape
 
         func run() async throws {
             var options = profile.options
@@ -109,7 +110,8 @@ struct CookiesCommand: AsyncParsableCommand {
         var domain: String?
         @Argument(help: "The file to write. Without it, or with -: standard output.", completion: .file()) var file =
             "-"
-        @Option(help: "The format of the file.") var fileFormat = CookieFileFormat.netscape
+        @Option(help: ArgumentHelp("The format of the file.", valueName: "format")) var fileFormat = CookieFileFormat
+            .netscape
         @Flag(help: "With netscape: write SameSite in an eighth column, which curl does not read.")
         var sameSite = false
         @Flag(help: "Replace a file that exists.") var force = false

@@ -49,11 +49,27 @@ struct ExplainCommand: BridgeCommand {
     @Option(help: ArgumentHelp("The systemd unit that the program runs in."))
     var unit: String?
 
-    @Option(help: ArgumentHelp("A session, by its number."))
+    @Option(help: ArgumentHelp("A session, by its number.", valueName: "number"))
     var session: UInt64?
 
-    @Option(help: ArgumentHelp("A plugin that acts in its own name."))
+    @Option(help: ArgumentHelp("A plugin that acts in its own name.", valueName: "name"))
     var plugin: String?
+
+    /// The verbs of rules that have a name, except call.
+    private static let verbs: Set = [
+        "register", "serve", "publish", "replace", "subscribe", "address", "origin", "reach", "store",
+    ]
+
+    func validate() throws {
+        guard [`as` != nil, session != nil, plugin != nil].count(where: { $0 }) < 2 else {
+            throw ValidationError("--as, --session and --plugin exclude each other")
+        }
+        if name == nil, Self.verbs.contains(subject) {
+            throw ValidationError(
+                "\(subject) is a verb and needs a name: trestle explain \(subject) NAME; about a task of this name: "
+                    + "trestle explain call \(subject)")
+        }
+    }
 
     func run() async throws {
         let question = try question()

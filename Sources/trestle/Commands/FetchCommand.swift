@@ -22,7 +22,9 @@ struct FetchCommand: BridgeCommand {
               trestle fetch --offline https://example.org/
 
             EXIT STATUS
-              0  a response came, and all of its body   1  none came, or --fail and its status is 400 or more
+              0   the whole response was received
+              1   it was not, or with --fail, its status is 400 or more
+              75, 124  as of trestle: failed, may succeed later; the deadline passed
             """)
 
     @OptionGroup var common: CommonOptions
@@ -70,7 +72,7 @@ struct FetchCommand: BridgeCommand {
 
     func run() async throws {
         let fetch = JSON.object(try request.options(url, asksForHead: asksForHead, wantsHAR: har != nil))
-        // Checks the files before a useless request is sent.
+        // Checks the files before the daemon is called.
         if output != "-" { try OutputFile.check(output, force) }
         if let har { try OutputFile.check(har, force) }
         try await withClient { client in
@@ -78,11 +80,17 @@ struct FetchCommand: BridgeCommand {
             defer { line.end() }
             let files = try await SentFiles(in: fetch, at: [["body", "stream"]], lengthsAs: "bytes", client)
             try await files.send(line) { fetch in
+                // Created before the request, whose response would be lost without them.
+                let file = try OutputFile(output, overwrites: force, isShared: true)
+                defer { file.discard() }
+                // Only its owner can read it, because bodies and URLs may be secret.
+                let harFile = try har.map { try OutputFile($0, overwrites: force) }
+                defer { harFile?.discard() }
                 let response = FetchedResponse(try await result(client, fetch, line))
                 line.end()
                 let record = FetchedHAR(response.result)
-                let taken = await taking(response, record, client, line)
-                if let har { try record.write(to: har, overwrites: force) }
+                let taken = await taking(response, record, file, client, line)
+                if let harFile { try record.write(to: harFile, overwrites: force) }
                 try taken.get()
             }
         }
@@ -100,18 +108,21 @@ struct FetchCommand: BridgeCommand {
             }
         } catch let error as BridgeError where error.code == .taskNotFound {
             throw MissingPlugin.error("fetch", that: "sends requests", error)
+        } catch let error as BridgeError where error.code == .optionsInvalid && error.data?["path"] == "$.cache" {
+            guard let policy = request.policy, let expected = error.data?["expected"]?.stringValue else { throw error }
+            throw UsageFailure("--policy: expected \(expected); got '\(policy)'")
         }
     }
 
     private func taking(
-        _ response: FetchedResponse, _ record: FetchedHAR, _ client: Bridge, _ line: ProgressLine
+        _ response: FetchedResponse, _ record: FetchedHAR, _ file: OutputFile, _ client: Bridge, _ line: ProgressLine
     ) async -> Result<Void, any Error> {
-        do { return .success(try await take(response, record, client, line)) } catch { return .failure(error) }
+        do { return .success(try await take(response, record, file, client, line)) } catch { return .failure(error) }
     }
 
     /// Shows the head and writes the body.
     private func take(
-        _ response: FetchedResponse, _ record: FetchedHAR, _ client: Bridge, _ line: ProgressLine
+        _ response: FetchedResponse, _ record: FetchedHAR, _ file: OutputFile, _ client: Bridge, _ line: ProgressLine
     ) async throws {
         showHead(response)
         if fail, response.isFailure {
@@ -121,8 +132,6 @@ struct FetchCommand: BridgeCommand {
         guard let stream = response.stream else { return }
         let reader = await client.readStream(stream)
         let progress = StreamProgress(line, name: "")
-        let file = try OutputFile(output, overwrites: force, isShared: true)
-        defer { file.discard() }
         let look: ([UInt8]) -> Void = har == nil ? { _ in } : { record.note($0) }
         do {
             if file.isStandardOutput, Screen.output.isTerminal {

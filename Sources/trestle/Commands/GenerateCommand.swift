@@ -71,10 +71,16 @@ struct GenerateCommand: BridgeCommand {
     private func compare(_ text: String, with path: String) throws {
         guard let line = GeneratedDifference.firstLine(of: try InputFile(path).contents(), against: Array(text.utf8))
         else { return }
-        Failure.complain(
-            "\(path) is out of date from line \(line) on: write it again with --output in the place of --check")
-        throw Failure.call
+        throw OutdatedFile(
+            description: "\(path) is out of date from line \(line): use --output instead of --check to write it again")
     }
+}
+
+/// An error: the file differs from what would be written.
+private struct OutdatedFile: LocalFailure {
+    static let code: ErrorCode = "file.outdated"
+
+    let description: String
 }
 
 extension GeneratedModule.Language: ExpressibleByArgument {}

@@ -49,7 +49,7 @@ struct PresentCommand: BridgeCommand {
         let registration = try await client.register("ui.alert") { (options: JSON, _) in
             try await presenter.show(options)
         }
-        if News.isShown { Screen.error.write("Waiting for alerts.\n") }
+        News.note("waiting for alerts")
         try await Ending.first([
             { try await client.ended() },
             {
@@ -70,7 +70,7 @@ struct PresentCommand: BridgeCommand {
             registration = try await client.register("ui.alert") { (options: JSON, _) in
                 try await presenter.show(options)
             }
-            Screen.error.write("Waiting for alerts.\n")
+            News.note("waiting for alerts")
             try await Ending.first([{ try await client.ended() }, { throw await bus.ended() }])
         }
         // Not cancelled with the command: no further alert arrives, and open alerts go to the next presenter.

@@ -35,7 +35,7 @@ struct PublishCommand: BridgeCommand {
     func validate() throws {
         if retain, forget { throw ValidationError("--retain and --forget exclude each other") }
         if forget, !data.isEmpty { throw ValidationError("--forget takes no data") }
-        if !data.isEmpty, data != ["-"] { _ = try CallArguments.options(data) }
+        if !data.isEmpty, data != ["-"] { _ = try CallArguments.options(data, noun: "data") }
     }
 
     func run() async throws {
@@ -48,7 +48,7 @@ struct PublishCommand: BridgeCommand {
         if data == ["-"] {
             options["data"] = try StandardInput.json()
         } else if !data.isEmpty {
-            options["data"] = try CallArguments.options(data)
+            options["data"] = try CallArguments.options(data, noun: "data")
         }
         if retain { options["retain"] = true }
         if forget { options["forget"] = true }

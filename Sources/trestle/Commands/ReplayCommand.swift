@@ -46,7 +46,9 @@ struct ReplayCommand: BridgeCommand {
     var ignore: [String] = []
 
     func validate() throws {
-        if let speed, !(speed.isFinite && speed > 0) { throw ValidationError("--speed: a number above 0 was expected") }
+        if let speed, !(speed.isFinite && speed > 0) {
+            throw ValidationError("--speed: expected a number above 0, got \(speed)")
+        }
         for path in ignore where IgnoredPath(path) == nil {
             throw ValidationError("--ignore: expected a path such as $.records[*].key or error.data, got \(path)")
         }
@@ -75,7 +77,7 @@ struct ReplayCommand: BridgeCommand {
         } catch let code as ExitCode {
             throw code
         } catch {
-            throw Failure.report(error)
+            throw Failure.report(error, asJSON: options.form.json)
         }
     }
 }

@@ -41,7 +41,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func run() async throws {
             if file == "-", Screen.output.isTerminal {
-                throw UsageFailure("a backup is nothing for a terminal: name a file, or send it through a pipe")
+                throw UsageFailure("a backup is not written to a terminal: name a file, or redirect the output")
             }
             try await receive("persistence.backup", options: [:], to: file, overwrites: force)
         }
@@ -66,7 +66,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await send(file, [:]) { client, options, progress in
-                try await progress.waiting(for: "The daemon takes the backup and checks it …") {
+                try await progress.waiting(for: "the daemon receives and checks the backup …") {
                     try await client.callJSON("persistence.restore", options)
                 }
             }
@@ -116,7 +116,8 @@ struct StoreCommand: AsyncParsableCommand {
         @ParentCommand var root: Trestle
         @OptionGroup var selection: SelectionOptions
         @Argument(help: "The export. Without it, or with -: standard input.") var file = "-"
-        @Option(help: "What to do with a record whose key exists already.") var ifExists = IfExists.fail
+        @Option(help: ArgumentHelp("What to do with a record whose key exists already.", valueName: "action"))
+        var ifExists = IfExists.fail
         @Flag(help: "Store nothing; show what the import would do with the records.") var dryRun = false
 
         enum IfExists: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, replace, fail }
@@ -127,7 +128,7 @@ struct StoreCommand: AsyncParsableCommand {
             options["dryRun"] = .bool(dryRun)
             try await send(file, options) { client, options, line in
                 let call = try await client.callJSONWithProgress("persistence.import", options)
-                return try await line.waiting(for: "The daemon takes the export and checks it …") {
+                return try await line.waiting(for: "the daemon receives and checks the export …") {
                     for await progress in call {
                         line.show(
                             "\(progress["records"]?.text ?? "?") of \(progress["of"]?.text ?? "?") records are stored")
@@ -156,7 +157,9 @@ struct SelectionOptions: ParsableArguments {
 }
 
 /// An error: the daemon's copy is incomplete, or its answer is not understood.
-private struct CopyFailure: Error, CustomStringConvertible {
+private struct CopyFailure: LocalFailure {
+    static let code: ErrorCode = "backup.invalid"
+
     let description: String
 }
 
@@ -192,7 +195,7 @@ extension BridgeCommand {
             defer { line.end() }
             let file = try OutputFile(path, overwrites: overwrites)
             defer { file.discard() }
-            let copy = try await line.waiting(for: "The daemon makes the copy …") {
+            let copy = try await line.waiting(for: "the daemon makes the copy …") {
                 try await client.callJSON(task, .object(options))
             }
             try await write(copy, to: file, client, line)

@@ -30,7 +30,7 @@ struct SubscribeCommand: BridgeCommand {
     var count: Int?
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count is a number from 1 on") }
+        if let count, count < 1 { throw ValidationError("--count: expected a number of at least 1") }
     }
 
     func run() async throws {

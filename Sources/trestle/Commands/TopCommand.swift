@@ -23,7 +23,7 @@ struct TopCommand: BridgeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The interval: seconds, or a number with the unit ms, s, m or h.", valueName: "duration"))
+            "The interval: seconds, or a number with the unit ms, s, m or h; default: 1 s.", valueName: "duration"))
     var interval: TimeLimit?
 
     private var period: Duration { interval?.duration ?? .seconds(1) }
@@ -31,7 +31,7 @@ struct TopCommand: BridgeCommand {
     func run() async throws {
         if screen.isForPeople, !screen.isTerminal {
             throw UsageFailure(
-                "--text: top draws on a terminal, and standard output is none; trestle status --text is text")
+                "--text requires a terminal; in a pipe, use trestle status --text")
         }
         try await withClient { client in
             if screen.isForPeople {

@@ -39,7 +39,7 @@ enum VectorFolder {
         do throws(SystemError) {
             return try FolderContents.names(in: path).filter { $0.hasSuffix(".json") }.sorted()
         } catch {
-            throw VectorError(description: "\(path) cannot be read: \(String(cString: strerror(error.code)))")
+            throw VectorError(description: "\(path) cannot be read: \(error.reason)")
         }
     }
 }

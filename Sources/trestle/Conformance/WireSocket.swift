@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// A connection that transfers bytes and lines without checking them: a client library would refuse to send most
@@ -34,7 +35,7 @@ final class WireSocket {
             }
         }
         guard status == 0 else {
-            let reason = String(cString: strerror(errno))
+            let reason = SystemError(code: errno, operation: "connect").reason
             Glibc.close(descriptor)
             throw Failure(description: "no daemon answers at \(path): \(reason)")
         }
@@ -48,7 +49,7 @@ final class WireSocket {
     func send(_ bytes: [UInt8]) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
-            let events = try wait(for: POLLIN | POLLOUT, "the daemon does not take what is sent to it")
+            let events = try wait(for: POLLIN | POLLOUT, "the daemon does not read its input")
             guard events & POLLOUT != 0 else {
                 readAvailable()
                 if hasEnded { throw Failure(description: "the daemon closed the connection") }
@@ -60,7 +61,8 @@ final class WireSocket {
             if count > 0 {
                 sent += count
             } else if errno != EAGAIN && errno != EINTR {
-                throw Failure(description: "the connection failed: \(String(cString: strerror(errno)))")
+                throw Failure(
+                    description: "the connection failed: \(SystemError(code: errno, operation: "poll").reason)")
             }
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BridgeClient
 import EventLoop
+import Glibc
 
 /// The options of all commands that connect to a daemon: the socket and the form of the output.
 struct CommonOptions: ParsableArguments {
@@ -8,8 +9,9 @@ struct CommonOptions: ParsableArguments {
         help: ArgumentHelp(
             "The daemon's socket.",
             discussion: """
-                Without it: $TRESTLE_SOCKET, else $XDG_RUNTIME_DIR/trestle/bridge.sock, the user's own, if it exists, \
-                else /run/trestle/bridge.sock.
+                Without it: $TRESTLE_SOCKET, else the socket of the user's daemon if it exists (bridge.sock in \
+                $XDG_RUNTIME_DIR/trestle, or in /tmp/trestle-UID without that variable; not for root), else \
+                /run/trestle/bridge.sock.
                 """,
             valueName: "path"))
     var socket: String?
@@ -43,6 +45,7 @@ struct CommonOptions: ParsableArguments {
     ) async throws {
         let path = socket ?? SocketLocation.current().path
         do {
+            try Self.check(path, isOption: socket != nil)
             try await Interruption.cancelling { [timeout, quiet] in
                 try await News.$isShown.withValue(!quiet) {
                     try await TimeLimit.within(timeout) { try await Self.run(path, reconnect, body) }
@@ -52,6 +55,20 @@ struct CommonOptions: ParsableArguments {
             throw code
         } catch {
             throw Failure.report(error, asJSON: form.json)
+        }
+    }
+
+    /// Checks that a socket can have this path.
+    ///
+    /// - Throws: ``UsageFailure``.
+    private static func check(_ path: String, isOption: Bool) throws(UsageFailure) {
+        let source = isOption ? "--socket" : "TRESTLE_SOCKET"
+        guard !path.isEmpty else { throw UsageFailure("\(source): the path is empty") }
+        let (bytes, limit) = (path.utf8.count, MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1)
+        guard bytes <= limit else {
+            throw UsageFailure(
+                "\(source): the path has \(bytes) bytes, and a Unix socket's path has at most \(limit): choose a shorter "
+                    + "one")
         }
     }
 

@@ -8,7 +8,8 @@ enum Interruption {
     ///
     /// - Parameter putsAway: Whether `body` must run to its end to clean up. If so, SIGHUP and output without a reader
     ///   also cancel it; otherwise these end the process.
-    /// - Throws: The error of `body`; after a signal, the exit code of that signal regardless of the result of `body`.
+    /// - Throws: The error of `body`; after a signal, the exit code of that signal regardless of the result of `body`;
+    ///   ``Failure/call`` if standard output cannot be written, which also cancels the Swift task.
     @LoopActor
     static func cancelling<T: Sendable>(
         puttingAway putsAway: Bool = false, _ body: @escaping @Sendable () async throws -> T
@@ -26,11 +27,19 @@ enum Interruption {
         if putsAway {
             // Makes writing fail on any thread instead of ending the process.
             signal(SIGPIPE, SIG_IGN)
-            Screen.whenUnread { EventLoop.post { work.cancel(because: SIGPIPE) } }
+        }
+        Screen.whenLost { loss in
+            EventLoop.post {
+                switch loss {
+                case .unread: if putsAway { work.cancel(because: SIGPIPE) }
+                case .failed: task.cancel()
+                }
+            }
         }
         let result = await task.result
         for watcher in watchers { watcher.close() }
         if let received = work.received { throw ExitCode(128 + received) }
+        if Screen.hasFailed { throw Failure.call }
         return try result.get()
     }
 

@@ -45,7 +45,7 @@ enum TaskCompletion {
             if isValue {
                 isValue = false
             } else if word.hasPrefix("-") {
-                isValue = ["--timeout", "--session", "--socket"].contains(word)
+                isValue = ["--timeout", "--session", "--socket", "--stream"].contains(word)
             } else {
                 return word
             }

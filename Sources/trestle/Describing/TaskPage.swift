@@ -69,7 +69,7 @@ struct TaskPage {
         guard !interceptors.isEmpty else { return "" }
         let names = interceptors.map { PlainText.line($0["name"]?.stringValue ?? "") }
         let width = names.map(PlainText.width).max() ?? 0
-        return zip(names, interceptors).reduce("\n\(heading("Asked before, in this order"))\n") { text, interceptor in
+        return zip(names, interceptors).reduce("\n\(heading("Interceptors, in this order"))\n") { text, interceptor in
             let summary = PlainText.line(interceptor.1["summary"]?.stringValue ?? "")
             let plugin = PlainText.line(interceptor.1["plugin"]?.stringValue ?? "?")
             return text + "  \(PlainText.padded(interceptor.0, to: width))  \(summary) (the plugin \(plugin))\n"
@@ -84,6 +84,6 @@ struct TaskPage {
             provider += ", the session \(session) of uid \(uid), which describes it"
         }
         guard let permission = description["permission"]?.stringValue, permission != name else { return provider }
-        return "\(provider); its rules are those for \(PlainText.line(permission))"
+        return "\(provider); permission: \(PlainText.line(permission))"
     }
 }

@@ -66,13 +66,11 @@ final class FetchedHAR {
         return .object(members)
     }
 
-    /// Writes it to a file that only its owner can read, because bodies and URLs may be secret.
+    /// Writes it to a file.
     ///
-    /// - Throws: The exit code if the file already exists, or ``FileFailure``.
-    func write(to path: String, overwrites: Bool) throws {
+    /// - Throws: ``UsageFailure`` if a file of this name was created meanwhile, or ``FileFailure``.
+    func write(to file: OutputFile, overwrites: Bool) throws {
         guard let json else { return }
-        let file = try OutputFile(path, overwrites: overwrites)
-        defer { file.discard() }
         try file.write(Array((json.text + "\n").utf8))
         try file.finish(overwrites: overwrites)
     }

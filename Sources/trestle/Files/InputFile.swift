@@ -9,7 +9,7 @@ final class InputFile: Sendable {
     /// The length; `nil` if it is not a regular file.
     let length: Int64?
 
-    /// - Throws: The exit code if it is a terminal, or ``FileFailure``.
+    /// - Throws: ``UsageFailure`` if it is a terminal or a directory, or ``FileFailure``.
     init(_ path: String) throws {
         self.path = path == "-" ? "standard input" : path
         descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)

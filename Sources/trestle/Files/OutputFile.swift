@@ -1,3 +1,4 @@
+import BridgeJSON
 import Glibc
 
 /// A file that appears complete or not at all: it is written under another name and renamed at the end. `-` is standard
@@ -14,7 +15,7 @@ final class OutputFile {
     /// - Parameters:
     ///   - overwrites: Whether it may replace an existing file.
     ///   - isShared: Whether others may read it, as far as the umask allows; otherwise only its owner may.
-    /// - Throws: The exit code if the file already exists, or ``FileFailure``.
+    /// - Throws: ``UsageFailure`` if the file already exists, or ``FileFailure``.
     init(_ path: String, overwrites: Bool, isShared: Bool = false) throws {
         guard path != "-" else {
             (self.path, temporaryPath, descriptor) = (nil, "", STDOUT_FILENO)
@@ -29,7 +30,7 @@ final class OutputFile {
 
     /// Checks that the file may be written.
     ///
-    /// - Throws: The exit code if it exists and must not be replaced, or if it is not a regular file.
+    /// - Throws: ``UsageFailure`` if it exists and must not be replaced, or if it is not a regular file.
     static func check(_ path: String, _ overwrites: Bool) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -58,10 +59,10 @@ final class OutputFile {
     func finish(overwrites: Bool) throws {
         guard let path else { return }
         defer { discard() }
-        guard fsync(descriptor) == 0 else { throw FileFailure(path, "cannot be brought to disk") }
+        guard fsync(descriptor) == 0 else { throw FileFailure(path, "cannot be flushed to disk") }
         // Another program may have created it meanwhile.
         try Self.check(path, overwrites)
-        guard rename(temporaryPath, path) == 0 else { throw FileFailure(path, "cannot be made") }
+        guard rename(temporaryPath, path) == 0 else { throw FileFailure(path, "cannot be created") }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let directoryDescriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directoryDescriptor >= 0 else { return }
@@ -79,11 +80,13 @@ final class OutputFile {
 }
 
 /// The reason why a file cannot be read or written.
-struct FileFailure: Error, CustomStringConvertible {
+struct FileFailure: LocalFailure {
+    static let code: ErrorCode = "file.failed"
+
     let description: String
 
     /// - Parameter what: The failed operation, such as "cannot be read". `errno` contains the reason.
     init(_ path: String, _ what: String) {
-        description = "\(path) \(what): \(String(cString: strerror(errno)))"
+        description = "\(path) \(what): \(Failure.reason(errno))"
     }
 }

@@ -25,6 +25,6 @@ enum SiblingPath {
             if made >= 0 { return (String(sibling), made) }
             guard errno == EEXIST else { break }
         }
-        throw subject.map { FileFailure($0, "cannot be written") } ?? FileFailure(path, "cannot be made")
+        throw subject.map { FileFailure($0, "cannot be written") } ?? FileFailure(path, "cannot be created")
     }
 }

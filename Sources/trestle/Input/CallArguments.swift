@@ -5,16 +5,17 @@ import BridgeJSON
 enum CallArguments {
     /// Parses the options.
     ///
+    /// - Parameter noun: The term for them in a message.
     /// - Throws: A message for the user.
-    static func options(_ arguments: [String]) throws(ValidationError) -> JSON {
+    static func options(_ arguments: [String], noun: String = "options") throws(ValidationError) -> JSON {
         if arguments.count == 1, let json = try? JSON(parsing: arguments[0]) { return json }
         var object = JSON.object([:])
         for argument in arguments {
             guard let separator = argument.firstIndex(of: "="), separator > argument.startIndex else {
                 throw ValidationError(
                     arguments.count == 1 && (argument.hasPrefix("{") || argument.hasPrefix("["))
-                        ? "the options are not valid JSON: \(reason(argument))"
-                        : "options are one JSON value or key=value pairs, and '\(argument)' is neither")
+                        ? "the \(noun) are not valid JSON: \(reason(argument))"
+                        : "the \(noun) are one JSON value or key=value pairs, and '\(argument)' is neither")
             }
             let path = argument[..<separator].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             let text = String(argument[argument.index(after: separator)...])

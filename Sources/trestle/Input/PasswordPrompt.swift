@@ -1,4 +1,5 @@
 import ArgumentParser
+import BridgeJSON
 import EventLoop
 import Glibc
 
@@ -23,7 +24,9 @@ enum PasswordPrompt {
 }
 
 /// The reason why there is no password.
-struct PasswordError: Error, CustomStringConvertible {
+struct PasswordError: LocalFailure {
+    static let code: ErrorCode = "password.missing"
+
     let description: String
 
     init(_ description: String) {

@@ -12,7 +12,7 @@ enum StandardInput {
     private static let maximumBytes = 256 << 20
 
     /// Reads the whole input as one JSON value. Blocks.
-    /// - Throws: ``UsageFailure`` if it is not JSON.
+    /// - Throws: ``UsageFailure`` if it cannot be read or is not JSON.
     static func json() throws(UsageFailure) -> JSON {
         var bytes: [UInt8] = []
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
@@ -20,9 +20,10 @@ enum StandardInput {
         while true {
             let count = read(STDIN_FILENO, room.baseAddress, room.count)
             if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw UsageFailure("standard input cannot be read: \(Failure.reason(errno))") }
             guard count > 0 else { break }
             bytes += room[..<count]
-            guard bytes.count <= maximumBytes else { throw UsageFailure("standard input is too long for options") }
+            guard bytes.count <= maximumBytes else { throw UsageFailure("standard input is too long") }
         }
         do throws(JSONSyntaxError) {
             return try JSON(parsing: bytes)

@@ -1,7 +1,10 @@
 import ArgumentParser
 import BridgeClient
 import BridgeJSON
+import EventLoop
 import Glibc
+import OfflinePackages
+import PrivateDaemon
 
 /// An error: the command line is well formed but names something that does not exist or cannot be used. The program
 /// ends with EX_USAGE.
@@ -9,6 +12,12 @@ struct UsageFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// An error of this program, as opposed to an error of the daemon.
+protocol LocalFailure: Error, CustomStringConvertible {
+    /// The code that `--json` shows. docs/protocol.md lists these codes.
+    static var code: ErrorCode { get }
 }
 
 /// Reports failures to the user and by the exit code.
@@ -35,7 +44,7 @@ enum Failure {
             return .validationFailure
         }
         if asJSON {
-            let shown = error as? BridgeError ?? BridgeError(.internal, "\(error)")
+            let shown = error as? BridgeError ?? BridgeError(code(of: error), "\(error)")
             Screen.error.write(line: ["error": shown.json])
             return exitCode(error)
         }
@@ -51,6 +60,23 @@ enum Failure {
             return call
         }
     }
+
+    private static func code(of error: any Error) -> ErrorCode {
+        switch error {
+        case let error as any LocalFailure: type(of: error).code
+        case let fault as PackageFault:
+            [.storage, .full].contains(fault.reason) ? "file.failed" : "package.invalid"
+        case is BusError: "bus.failed"
+        case is SystemError: "system.failed"
+        case is MissingPrograms: "program.missing"
+        case is PrivateDaemonError: "daemon.failed"
+        case is CancellationError: .callCancelled
+        default: .internal
+        }
+    }
+
+    /// Returns the text of an `errno` value: "no such file or directory (ENOENT)".
+    static func reason(_ code: Int32) -> String { SystemError(code: code, operation: "").reason }
 
     private static func exitCode(_ error: any Error) -> ExitCode {
         switch error {
@@ -71,7 +97,7 @@ enum Failure {
     static func sentence(_ error: BusError) -> String {
         switch error {
         case .noAddress, .unreachable:
-            "\(error): start this within the desktop's session, by systemctl --user start trestle-present for one, or "
+            "\(error): start it in the desktop session, for example with systemctl --user start trestle-present, or "
                 + "set DBUS_SESSION_BUS_ADDRESS"
         default: "\(error)"
         }
@@ -91,7 +117,7 @@ enum Failure {
     static func sentence(_ error: BridgeError) -> String {
         switch error.code {
         case .daemonUnreachable:
-            let unit = ServiceUnit(serving: error).map { "`\($0.status(of: "socket"))` says more" }
+            let unit = ServiceUnit(serving: error).map { "`\($0.status(of: "socket"))` shows the reason" }
             return "\(error.message): \(unit ?? "start it with trestled"), or name its socket with --socket"
         case .connectionDenied:
             return "\(error.message); name another with --socket"

@@ -3,7 +3,7 @@ import BridgeJSON
 
 /// `--json` and `--text`: the form of the output, regardless of the kind of standard output.
 struct OutputForm: ParsableArguments {
-    @Flag(help: "Write lines of JSON, also on a terminal; errors as {\"error\":…}.")
+    @Flag(help: "Write lines of JSON, also on a terminal; errors as {\"error\":…}, except wrong usage.")
     var json = false
 
     @Flag(help: "Write text for people, also in a pipe.")
@@ -14,7 +14,7 @@ struct OutputForm: ParsableArguments {
     var format: String?
 
     func validate() throws {
-        if format != nil { throw ValidationError("--format is called --json and --text now") }
+        if format != nil { throw ValidationError("unknown option '--format'; use --json or --text") }
         if json, text { throw ValidationError("--json and --text exclude each other") }
     }
 

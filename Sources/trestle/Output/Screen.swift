@@ -14,11 +14,36 @@ struct Screen: Sendable {
     /// Whether to show colours: it is a terminal that is not dumb, and NO_COLOR is not set.
     let hasColour: Bool
 
-    private static let unread = Mutex<(@Sendable () -> Void)?>(nil)
+    /// The ways in which output is lost.
+    enum Loss: Sendable {
+        /// There is no reader any more, and SIGPIPE is ignored.
+        case unread
+        /// Standard output cannot be written, for example because the disk is full. It was reported.
+        case failed
+    }
 
-    /// Sets a closure that is called on any thread each time that output has no reader any more. SIGPIPE must be
-    /// ignored for this.
-    static func whenUnread(_ body: @escaping @Sendable () -> Void) { unread.withLock { $0 = body } }
+    private struct State {
+        var hasFailed = false
+        var onLoss: (@Sendable (Loss) -> Void)?
+    }
+
+    private static let state = Mutex(State())
+
+    /// Sets a closure that is called on any thread each time that output is lost.
+    static func whenLost(_ body: @escaping @Sendable (Loss) -> Void) { state.withLock { $0.onLoss = body } }
+
+    /// Whether a part of standard output could not be written. The program must not end with the exit status 0.
+    static var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+    /// Occupies closed standard descriptors, so that no file or connection of this program gets their numbers. Reading
+    /// and writing them fails with EBADF as before. Must be called first.
+    static func occupyClosedDescriptors() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is this descriptor.
+            _ = open("/dev/null", mode)
+        }
+    }
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -56,7 +81,7 @@ struct Screen: Sendable {
     func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
     /// Writes the whole text immediately. If there is no reader any more, SIGPIPE ends the process, or the closure of
-    /// ``whenUnread(_:)`` is called.
+    /// ``whenLost(_:)`` is called. Another failure of standard output is reported once.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -65,8 +90,7 @@ struct Screen: Sendable {
                 let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
                 if count < 0 {
                     if errno == EINTR { continue }
-                    if errno == EPIPE { Self.unread.withLock { $0 }?() }
-                    guard errno == EAGAIN else { return }
+                    guard errno == EAGAIN else { return lose(errno) }
                     // Another program has made the pipe non-blocking.
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
@@ -75,5 +99,17 @@ struct Screen: Sendable {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
         }
+    }
+
+    private func lose(_ code: Int32) {
+        if code == EPIPE { return Self.state.withLock { $0.onLoss }?(.unread) ?? () }
+        // A failure of standard error cannot be reported.
+        guard descriptor == STDOUT_FILENO else { return }
+        let isFirst = Self.state.withLock { state in
+            defer { state.hasFailed = true }
+            return !state.hasFailed
+        }
+        if isFirst { Failure.complain("standard output cannot be written: \(Failure.reason(code))") }
+        Self.state.withLock { $0.onLoss }?(.failed)
     }
 }

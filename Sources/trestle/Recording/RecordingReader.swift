@@ -1,7 +1,9 @@
 import BridgeJSON
 
 /// The reason why a file is not a valid recording, with the place.
-struct RecordingFault: Error, Equatable, CustomStringConvertible {
+struct RecordingFault: LocalFailure, Equatable {
+    static let code: ErrorCode = "recording.invalid"
+
     var file: String
     var line: Int
     var reason: String

@@ -22,7 +22,7 @@ struct CheckPackageCommand: AsyncParsableCommand {
     @Argument(help: "The package: a file, or a folder.", completion: .file())
     var package: String
 
-    @Option(help: ArgumentHelp("A public key that may have signed. May be given several times.", valueName: "key"))
+    @Option(help: ArgumentHelp("A public key that is accepted. May be repeated.", valueName: "key"))
     var key: [String] = []
 
     @OptionGroup var form: OutputForm

@@ -55,7 +55,7 @@ struct MakePackageCommand: AsyncParsableCommand {
             } else {
                 path = output ?? "\(head.id)-\(head.version).tar.zst"
                 if path == "-", Screen.output.isTerminal {
-                    throw UsageFailure("a package is nothing for a terminal: name a file, or send it through a pipe")
+                    throw UsageFailure("a package is not written to a terminal: name a file, or redirect the output")
                 }
                 let file = try OutputFile(path, overwrites: force, isShared: true)
                 defer { file.discard() }

@@ -24,6 +24,12 @@ struct MakePackageKeyCommand: AsyncParsableCommand {
 
     @OptionGroup var form: OutputForm
 
+    func validate() throws {
+        if file == "-" {
+            throw ValidationError("the secret key and the public key are two files: name the file of the secret key")
+        }
+    }
+
     func run() async throws {
         try PackageRun.reporting(form) {
             let key = PackageSecretKey()

@@ -32,7 +32,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
               trestle plugin check libScannerPlugin.so --call scanner=@options.json --config scanner.toml
 
             EXIT STATUS
-              0  every check passed or was skipped   1  one failed
+              0  every check passed or was skipped   1  at least one failed
             """)
 
     @OptionGroup var plugin: PluginArgument
@@ -52,7 +52,9 @@ struct CheckPluginCommand: AsyncParsableCommand {
             valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("The time limit for an answer, and for cancelled work to end.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp(
+            "The time limit for an answer, and for cancelled work to end; default: 5 s.", valueName: "duration"))
     var timeout: TimeLimit?
 
     @OptionGroup var form: OutputForm
@@ -72,7 +74,7 @@ struct CheckPluginCommand: AsyncParsableCommand {
         } catch let code as ExitCode {
             throw code
         } catch {
-            throw Failure.report(error)
+            throw Failure.report(error, asJSON: form.json)
         }
     }
 

@@ -13,8 +13,9 @@ struct InstallPluginCommand: BridgeCommand {
             contains only a manifest. If root runs the command, the build runs as the owner of the folder. The plugin \
             is copied into the first directory of the daemon's setting local_plugin_dir, on Debian \
             /usr/local/lib/trestle/local-plugins. The copies belong to the user who runs the command, and no other \
-            user may write to them. Of a library, its file is copied; of a manifest, all files of its folder except \
-            hidden ones. The daemon loads the plugin immediately and at every start. An installed version is replaced \
+            user may write to them. For a library, its file is copied. For a manifest, its whole folder is copied, \
+            except other manifests, hidden files other than .venv, files that end with ~, and __pycache__. The daemon \
+            loads the plugin immediately and at every start. An installed version is replaced \
             without losing a call. If the daemon cannot use the new version, the previous state is restored.
 
             EXAMPLES
@@ -23,7 +24,7 @@ struct InstallPluginCommand: BridgeCommand {
               trestle plugin install . --directory root/usr/local/lib/trestle/local-plugins
 
             EXIT STATUS
-              0  it is installed and loaded   1  it is not installed
+              0  it is installed and, without --directory, loaded   1  it is not installed
             """)
 
     @OptionGroup var common: CommonOptions
@@ -37,9 +38,9 @@ struct InstallPluginCommand: BridgeCommand {
     var directory: String?
 
     func run() async throws {
-        let file = try await plugin.preparedFile("cannot be installed", isRelease: true)
+        let file = try await plugin.preparedFile("cannot be installed", isRelease: true, options.form)
         if let directory {
-            let installation = try Reported.run { () throws in
+            let installation = try Reported.run(options.form) { () throws in
                 let installation = try PluginInstallation(of: file, in: try Reported.absolute(directory))
                 try installation.swapIn()
                 installation.finish()
@@ -91,12 +92,12 @@ struct UninstallPluginCommand: BridgeCommand {
     @Argument(help: "The plugin's name, or the path that was installed.", completion: .directory)
     var plugin: String
 
-    @Option(help: ArgumentHelp("The folder of the installation; no daemon is used.", valueName: "path"))
+    @Option(help: ArgumentHelp("The directory of the installation; no daemon is used.", valueName: "path"))
     var directory: String?
 
     func run() async throws {
         if let directory {
-            let installed = try Reported.run { () throws in
+            let installed = try Reported.run(options.form) { () throws in
                 let installed = try LocalPlugins(directory: try Reported.absolute(directory)).installed(plugin)
                 try PluginInstallation.remove(installed.path)
                 return installed
@@ -127,11 +128,13 @@ struct UninstallPluginCommand: BridgeCommand {
 
 /// Support for commands that run without a daemon.
 private enum Reported {
-    /// Runs `body` and reports its error.
+    /// Runs `body` and reports its error in the form.
     ///
     /// - Throws: The exit code; the error was reported.
-    static func run<T>(_ body: () throws -> T) throws -> T {
-        do { return try body() } catch let code as ExitCode { throw code } catch { throw Failure.report(error) }
+    static func run<T>(_ form: OutputForm, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let code as ExitCode { throw code } catch {
+            throw Failure.report(error, asJSON: form.json)
+        }
     }
 
     static func absolute(_ path: String) throws(FileFailure) -> String {

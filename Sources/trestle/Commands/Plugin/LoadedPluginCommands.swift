@@ -44,9 +44,11 @@ struct LoadPluginCommand: BridgeCommand {
     @OptionGroup var plugin: PluginArgument
 
     func run() async throws {
-        let path = try await plugin.preparedFile("cannot be loaded")
+        let path = try await plugin.preparedFile("cannot be loaded", options.form)
         // The daemon has another working directory.
-        guard let real = realpath(path, nil) else { throw Failure.report(FileFailure(path, "cannot be loaded")) }
+        guard let real = realpath(path, nil) else {
+            throw Failure.report(FileFailure(path, "cannot be loaded"), asJSON: options.form.json)
+        }
         defer { free(real) }
         let named = plugin.path
         try await perform("bridge.plugin.load", ["path": .string(String(cString: real))]) { result in

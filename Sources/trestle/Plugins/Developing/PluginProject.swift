@@ -1,3 +1,4 @@
+import BridgeJSON
 import EventLoop
 import Glibc
 import PrivateDaemon
@@ -47,8 +48,8 @@ struct PluginProject: Sendable, Equatable {
             build = .none
         } else {
             throw UsageFailure(
-                "\(folder) has neither a Package.swift nor a Makefile nor a manifest NAME.plugin.toml; "
-                    + "`trestle plugin new` writes a folder that has")
+                "\(folder) contains no Package.swift, Makefile or manifest NAME.plugin.toml; `trestle plugin new` creates "
+                    + "a project")
         }
     }
 
@@ -120,7 +121,9 @@ struct PluginProject: Sendable, Equatable {
 }
 
 /// The reason why there is no plugin to run.
-struct ProjectFailure: Error, CustomStringConvertible {
+struct ProjectFailure: LocalFailure {
+    static let code: ErrorCode = "plugin.missing"
+
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -51,7 +51,7 @@ struct PluginCopy {
         try count(status)
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            guard mkdir(target, 0o700) == 0 else { throw FileFailure(target, "cannot be made") }
+            guard mkdir(target, 0o700) == 0 else { throw FileFailure(target, "cannot be created") }
             for name in try FolderContents.names(in: source) where !Self.isLeftOut(name) {
                 try copyEntry("\(source)/\(name)", to: "\(target)/\(name)")
             }
@@ -96,7 +96,7 @@ struct PluginCopy {
         var status = stat()
         fstat(input, &status)
         let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard output >= 0 else { throw FileFailure(target, "cannot be made") }
+        guard output >= 0 else { throw FileFailure(target, "cannot be created") }
         defer { close(output) }
         try withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { chunk in
             while true {
@@ -109,7 +109,7 @@ struct PluginCopy {
                 }
             }
         }
-        guard fsync(output) == 0 else { throw FileFailure(target, "cannot be brought to disk") }
+        guard fsync(output) == 0 else { throw FileFailure(target, "cannot be flushed to disk") }
         try Ownership.take(target, mode: status.st_mode & S_IXUSR != 0 ? 0o755 : 0o644)
     }
 }

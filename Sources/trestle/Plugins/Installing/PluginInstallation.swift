@@ -87,7 +87,7 @@ struct PluginInstallation {
         guard access(directory, F_OK) != 0 else { return }
         let parent = directory.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
         if !parent.isEmpty { try make(parent) }
-        guard mkdir(directory, 0o755) == 0 else { throw FileFailure(directory, "cannot be made") }
+        guard mkdir(directory, 0o755) == 0 else { throw FileFailure(directory, "cannot be created") }
         try Ownership.take(directory, mode: 0o755)
     }
 }
