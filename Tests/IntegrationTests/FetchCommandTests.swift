@@ -58,6 +58,10 @@ struct FetchCommandTests {
             let failed = try home.trestle("fetch", "--fail", "\(base)/")
             #expect(failed.end == .exited(1) && failed.output == "")
             #expect(failed.errors == "trestle: the server answered 404 Not Found\n")
+            let json = try home.trestle("fetch", "--fail", "--json", "\(base)/")
+            #expect(json.end == .exited(1) && json.output == "", "\(json)")
+            let lines = try json.errors.split(separator: "\n").map { try JSON(parsing: String($0)) }
+            #expect(lines.last?["error"]?["code"] == "http.status", "\(json.errors)")
         }
     }
 

@@ -126,8 +126,7 @@ struct FetchCommand: BridgeCommand {
     ) async throws {
         showHead(response)
         if fail, response.isFailure {
-            Failure.complain("the server answered \(response.statusText)")
-            throw Failure.call
+            throw RefusedRequest(description: "the server answered \(response.statusText)")
         }
         guard let stream = response.stream else { return }
         let reader = await client.readStream(stream)
@@ -155,4 +154,11 @@ struct FetchCommand: BridgeCommand {
         guard asksForHead || include || screen.isTerminal && !options.quiet else { return }
         screen.write(response.text(colour: screen.hasColour))
     }
+}
+
+/// An error: the status of the response is 400 or more.
+private struct RefusedRequest: LocalFailure {
+    static let code: ErrorCode = "http.status"
+
+    let description: String
 }
