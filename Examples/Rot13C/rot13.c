@@ -52,7 +52,7 @@ static void counted(void *context, const trestle_stream_answer *answer, const tr
     work *work = context;
     if (error != NULL) {
         host->fail(host, work->call, error);
-        /* Where the call was cancelled, the stream is not over: its writer would wait. */
+        /* If the call was cancelled, the stream is still open: close it, or its writer waits. */
         work->call = 0;
         const trestle_stream_use from = use(work, work->from, forget);
         host->stream_close(host, &from, TRESTLE_STREAM_UNKNOWN, NULL);

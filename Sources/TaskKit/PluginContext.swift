@@ -50,10 +50,10 @@ public struct PluginContext: Sendable {
 
 /// The options with which the daemon was launched.
 public struct LaunchOptions: Codable, Sendable, Hashable {
-    /// The daemon's command line, which begins with the program's name.
+    /// The daemon's command line, beginning with the program's name.
     public var arguments: [String]
 
-    /// Reserved: the daemon passes no environment variables.
+    /// Environment variables for plugins. Reserved: this version of the daemon passes none.
     public var environment: [String: String]?
 
     /// Creates launch options for a test.

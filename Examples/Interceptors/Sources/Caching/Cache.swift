@@ -20,15 +20,15 @@ public func makeCache(now: @escaping @Sendable () -> ContinuousClock.Instant = {
 
 struct Cache: Interceptor {
     static let name = "cache.results"
-    static let summary = "Answers from memory what was asked before."
-    // A cache that is out of order is no reason to refuse a call.
+    static let summary = "Answers equal calls from memory."
+    // If the cache fails, the call continues without it.
     static let onFailure = InterceptorFailure.pass
 
     let memory: Memory
     var tasks: [String] { memory.tasks }
 
     func intercept(_ call: InterceptedCall) async throws -> Decision {
-        // Whose task is meant, and whether anybody waits, makes another question of it.
+        // Not for calls that name a session or are one-way: their results may differ, or are not sent.
         guard call.session == nil, !call.isOneWay else { return .pass }
         let key = Memory.Key(call)
         if let known = memory.result(for: key) { return .answer(known) }

@@ -134,8 +134,8 @@ typedef struct trestle_plugin {
        `options` is the plugin's own section of the configuration; {} if there is none. Answer with `reply` {} or with
        `fail`, code "configuration.invalid", data {"path", "expected"?, "got"?, "known"?: [keys]}. */
     void (*configure)(void *context, const trestle_request *request);
-    /* Prepare for calls. `options` is {"stateDirectory", "launch": {"arguments", "environment"?}}. The answer may come
-       later, within 60 seconds. It is {}, as for `configure`, or {"interceptors": {"NAME": [patterns]}} with the tasks
+    /* Prepare for calls. `options` is {"stateDirectory", "launch": {"arguments"}}. The answer may come later, within
+       60 seconds. It is {}, as for `configure`, or {"interceptors": {"NAME": [patterns]}} with the tasks
        of the named interceptors, which replace those of the manifest. After `fail` the plugin is not used; the log and
        bridge.plugins state the reason. */
     void (*start)(void *context, const trestle_request *request);

@@ -20,7 +20,7 @@ extension PluginTemplate {
                         size_t size = 0;
                         trestle_json_string(request->options, "who", who, sizeof who, &size);
                         trestle_json_quote((trestle_bytes){who, size}, quoted, sizeof quoted);
-                        size = (size_t)snprintf(result, sizeof result, "{\"greeting\":\"Hello, %s}", quoted + 1); /* Without the opening quote. */
+                        size = (size_t)snprintf(result, sizeof result, "{\"greeting\":\"Hello, %s}", quoted + 1); /* Skips the quote. */
                         host->reply(host, request->call, (trestle_bytes){result, size});
                     }
 
