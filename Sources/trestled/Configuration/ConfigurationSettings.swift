@@ -10,10 +10,7 @@ extension Configuration {
     static let tables: [String: String] = [
         "": "The daemon itself.",
         "limits": "The limits of each session, and of all sessions together.",
-        "quotas": """
-        The quotas of each session, user, plugin and task, so that none of them can use up what others need. For calls \
-        per second and calls in flight, 0 means unlimited where it is allowed.
-        """,
+        "quotas": "The quotas of each session, user, plugin and task. 0 calls per second or in flight means no limit.",
         "dialects": "The forms of messages that clients may use in addition to the native one.",
         "plugins": "The plugins that the daemon starts.",
     ]

@@ -58,7 +58,7 @@ extension Configuration {
             "quotas.uid_streams", .count("streams", in: 1...10_000_000), \.quotas.user.streams, .reload,
             "The maximum number of open streams of one uid's sessions."),
         Declaration(
-            "quotas.trusted_factor", .count("times", in: 1...1_000_000), \.quotas.trustedFactor, .reload,
+            "quotas.trusted_factor", .count("", in: 1...1_000_000), \.quotas.trustedFactor, .reload,
             "The factor by which the quotas of a uid are multiplied for local sessions of root and of the daemon's own "
                 + "user."
         ),

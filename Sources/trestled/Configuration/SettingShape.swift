@@ -15,7 +15,7 @@ indirect enum SettingShape: Sendable, Hashable {
     case truth
     /// One of these words.
     case choice([String])
-    /// An integer in a range, with the name of its unit.
+    /// An integer in a range, with the name of its unit; the name of a factor is empty.
     case count(ClosedRange<Int>, unit: String)
     /// A size in bytes: a number or text such as "64KiB".
     case bytes(ClosedRange<Int>)
@@ -35,6 +35,7 @@ indirect enum SettingShape: Sendable, Hashable {
         case .fileMode: #"octal permission bits as a string, such as "0600""#
         case .truth: "true or false"
         case .choice(let words): "one of " + words.map(TOMLText.quoted).joined(separator: ", ")
+        case .count(let range, ""): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .count(let range, let unit): "a number of \(unit) from \(range.lowerBound) to \(range.upperBound)"
         case .bytes(let range):
             "a size from \(Quantity.text(bytes: range.lowerBound)) to \(Quantity.text(bytes: range.upperBound)), "

@@ -11,6 +11,7 @@ extension SettingShape {
         case .fileMode: "octal digits as text"
         case .truth: "true or false"
         case .choice(let words): words.map(TOMLText.quoted).joined(separator: ", ")
+        case .count(let range, ""): "number, \(range.lowerBound) to \(range.upperBound)"
         case .count(let range, let unit): "number of \(unit), \(range.lowerBound) to \(range.upperBound)"
         case .bytes(let range):
             "size, \(Quantity.text(bytes: range.lowerBound)) to \(Quantity.text(bytes: range.upperBound))"
