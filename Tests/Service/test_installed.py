@@ -92,8 +92,8 @@ class Deployed(ServiceTest):
     def uninstall(self, name):
         subprocess.run(["trestle", "plugin", "uninstall", name], capture_output=True)
 
-    def test_worker(self):
-        """A Python worker is installed with one command, finds trestle_bridge, and runs again after a restart"""
+    def test_python(self):
+        """A Python plugin is installed with one command, finds trestle_bridge, and runs again after a restart"""
         folder = "/root/greet"
         run("rm", "-rf", folder)
         run("trestle", "plugin", "new", "greet", "--language", "python", "--directory", folder)
@@ -142,7 +142,7 @@ class Deployed(ServiceTest):
         run("env", "PYTHONPATH=/usr/share/trestle/python", "python3", "-B", "-c", "import trestle_bridge")
 
     def test_memory(self):
-        """The daemon and a plugin process stay within the memory that docs/operations.md specifies"""
+        """The daemon and plugin processes stay within the memory that docs/operations.md specifies"""
         self.addCleanup(self.uninstall, "counter")
         self.addCleanup(self.uninstall, "greet")
         run("trestle", "plugin", "install", "/root/Service/libCounterPlugin.so")
@@ -152,7 +152,7 @@ class Deployed(ServiceTest):
         run("systemctl", "restart", SERVICE)
         call("greet", {"who": "World"})
         pids = {plugin["name"]: plugin.get("pid") for plugin in call("bridge.plugins")["plugins"]}
-        most = {"counter": 40, "persistence": 56, "greet": 40}
+        most = {"counter": 40, "persistence": 56, "cookies": 56, "fetch": 72, "greet": 40}
         for name, process in {"daemon": main_process(), **{name: pids[name] for name in most}}.items():
             figures = memory(process)
             print(f"\n  {name}: {figures}", end=" ", flush=True)
