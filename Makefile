@@ -1,11 +1,11 @@
-# What can be done here; `make help` prints the list. Everything also works with `swift build` and `swift test` alone.
+# The targets: `make help` lists them. `swift build` and `swift test` also work without make.
 
 .DEFAULT_GOAL := help
 .PHONY: help setup page-script build test demo run bench bench-check fuzz soak test-soak test-leaks test-sanitize test-faults \
 	install uninstall test-install deb test-service newcomer format generate lint docs web test-web demo-web \
 	deb-web test-kiosk soak-web bench-web
 
-# Where `make install` puts things; docs/operations.md has the others.
+# The destinations of `make install`; docs/operations.md describes them.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR USERUNITDIR SYSUSERSDIR ZSHDIR
 
 # How many tests run at once. Without it all of them start together: each step of a test then waits for thousands of
@@ -52,13 +52,13 @@ deb-web: web ## Pack trestle-web as a Debian package, into .build/deb
 
 # Each test has a screen, a bus, a daemon, a container and the processes of its pages.
 test-web: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 3
-test-web: setup page-script ## Run the tests of trestle-web, on a screen that nobody sees
+test-web: setup page-script ## Run the tests of trestle-web, on a virtual screen
 	@scripts/setup.sh pkg-config:pkg-config Xvfb:xvfb dbus-daemon:dbus-daemon libwebkitgtk-6.0-dev
 	@scripts/quietly.sh swift build
 	@scripts/quietly.sh swift build --package-path Web --product WebPackageTests
 	@scripts/quietly.sh swift test --package-path Web --skip-build --disable-xctest --quiet
 
-soak-web: build web page-script ## Crash, reload and navigate pages that call without end, and count; TIME=10m, SEED=
+soak-web: build web page-script ## Crash, reload and navigate pages that call endlessly; TIME=10m, SEED=
 	@scripts/setup.sh Xvfb:xvfb
 	@python3 Web/Measuring/soak.py --time $(or $(TIME),10m) $(if $(SEED),--seed $(SEED))
 
@@ -66,26 +66,26 @@ bench-web: build web ## Measure calls of pages beside WebKitGTK alone; BENCH='--
 	@scripts/setup.sh Xvfb:xvfb pkg-config:pkg-config cc:gcc
 	@python3 Web/Measuring/bench.py $(BENCH)
 
-demo: build ## Show the daemon at work
+demo: build ## Run a daemon and clients, end to end, and print every message
 	@scripts/demo
 
 run: build ## Run the daemon in the foreground, on a socket of its own
 	@scripts/run.sh
 
-bench: build ## Measure what calls cost; BENCH='--only echo' passes options
+bench: build ## Measure the cost of calls; BENCH='--only echo' passes options
 	@scripts/quietly.sh swift build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench $(BENCH)
 
-bench-check: ## Measure, and fail where a limit is past; as root before everything else on the machine
+bench-check: ## Measure, and fail if a limit is not met; as root with priority over all else on the machine
 	@$(MAKE) --no-print-directory bench BENCH='--check $(if $(filter 0,$(shell id -u)),--first) $(BENCH)'
 
-soak: build ## Call it from all sides while everything goes wrong, and count; TIME=1m, SEED=
+soak: build ## Run clients of every kind while the daemon is crashed, reloaded and restarted; TIME=1m, SEED=
 	@python3 Tests/Soak/main.py --time $(or $(TIME),1m) $(if $(SEED),--seed $(SEED))
 
-test-soak: build ## Show that the soak notices broken promises
+test-soak: build ## Test that the soak reports broken promises
 	@cd Tests/Soak && python3 -W error -m unittest
 
-test-leaks: build ## Compare what valgrind counts after some cycles, and after five times as many
+test-leaks: build ## Compare valgrind's counts after some cycles with those after five times as many; CYCLES=10
 	@scripts/setup.sh valgrind:valgrind
 	@python3 Tests/Soak/leaks.py $(if $(CYCLES),--cycles $(CYCLES))
 
@@ -108,17 +108,17 @@ deb: build ## Pack a Debian package, into .build/deb
 	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev lintian:lintian
 	@scripts/deb
 
-test-service: build ## Try the package in a container with a real systemd (as root)
+test-service: build ## Test the package in a container with a real systemd (as root)
 	@scripts/test-service
 
-test-kiosk: build web ## Try the kiosk's unit in a container with a real systemd (as root)
+test-kiosk: build web ## Test the kiosk's unit in a container with a real systemd (as root)
 	@scripts/setup.sh dpkg-shlibdeps:dpkg-dev
 	@scripts/test-service --kiosk
 
-newcomer: build ## Do what a new user does: the commands of the pages, an installation, the package
+newcomer: build ## Test the steps of a new user: commands of the pages, installation, package
 	@scripts/newcomer
 
-test-faults: build ## Try failing disks, kill -9, clocks, lack of descriptors, other users (as root)
+test-faults: build ## Test failing disks, kill -9, clocks, lack of descriptors, other users (as root)
 	@scripts/test-faults
 
 format: ## Format all Swift code

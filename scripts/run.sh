@@ -8,7 +8,7 @@ folder=${folder:-/tmp/trestle-run-$UID}
 [[ -d $folder ]] || mkdir -m 700 "$folder"
 # In /tmp another user may have created it first, and would own the files in it.
 [[ -O $folder && ! -L $folder ]] || {
-    echo "$folder belongs to somebody else: set XDG_RUNTIME_DIR to a folder of your own" >&2
+    echo "$folder belongs to another user: set XDG_RUNTIME_DIR to a folder of your own" >&2
     exit 1
 }
 

@@ -20,7 +20,7 @@ fail() {
 }
 
 check_swift() {
-    local get='https://www.swift.org/install/linux/ says how to install it.'
+    local get='https://www.swift.org/install/linux/ describes the installation.'
     command -v swift >/dev/null ||
         fail "Swift $swift_major.$swift_minor or later is needed, and there is no swift on the PATH. $get"
     local output major minor
@@ -48,13 +48,13 @@ install_packages() {
     local -a apt=("${become_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet -o DPkg::Lock::Timeout=120)
     echo "setup: installing $*"
     # Old lists may suffice; if they do not, the installation reports it.
-    "${apt[@]}" update >/dev/null || echo 'setup: apt-get update failed; trying with the lists that are there' >&2
+    "${apt[@]}" update >/dev/null || echo 'setup: apt-get update failed; continuing with the existing lists' >&2
     "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
 }
 
 check_swift
 command -v dpkg-query >/dev/null ||
-    fail "This is no Debian: install what these Debian packages hold, and build with swift build: ${libraries[*]} ${tools[*]#*:}"
+    fail "This system is not Debian: install the content of these Debian packages, and build with swift build: ${libraries[*]} ${tools[*]#*:}"
 
 mapfile -t missing < <(missing_packages)
 if ((${#missing[@]} > 0)); then

@@ -7,8 +7,8 @@ import signal
 from bridge import Bridge, call
 from machine import SERVICE, ServiceTest, run
 
-# The needs of a plugin's worker process: a socket to its parent, limits of its own, a program to run.
-WORKER = """
+# The needs of a plugin's process: a socket to its parent, limits of its own, a program to run.
+PARENT = """
 import resource, socket, subprocess
 ours, theirs = socket.socketpair()
 
@@ -17,16 +17,16 @@ def limit():
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     resource.setrlimit(resource.RLIMIT_NPROC, (16, 16))
 
-worker = subprocess.Popen(["/bin/cat"], stdin=theirs, stdout=theirs, preexec_fn=limit)
+child = subprocess.Popen(["/bin/cat"], stdin=theirs, stdout=theirs, preexec_fn=limit)
 ours.sendall(b"work")
 assert ours.recv(4) == b"work"
 ours.close(), theirs.close()
-worker.kill()
-worker.wait()
+child.kill()
+child.wait()
 """
 
 
-# A worker that answers every call of its task with its limit of descriptors.
+# A plugin process that answers every call of its task with its limit of descriptors.
 SCRIPT = """#!/bin/sh
 exec <&3 >&3
 while read -r message; do
@@ -54,12 +54,12 @@ class Sandbox(ServiceTest):
         self.assertEqual(len(plugins), len(glob.glob("/usr/lib/trestle/plugins/*.so")))
         self.assertEqual([plugin for plugin in plugins if plugin["state"] != "running"], [])
 
-    def test_worker(self):
-        """A process of the service can start a worker with limits of its own, and exchange messages with it"""
-        with open("/run/worker.py", "w") as file:
-            file.write(WORKER)
+    def test_process(self):
+        """A process of the service can start another with limits of its own, and exchange messages with it"""
+        with open("/run/parent.py", "w") as file:
+            file.write(PARENT)
         # ExecStartPre runs in the same sandbox, and the daemon does not start if it fails.
-        self.change_unit("ExecStartPre=/usr/bin/python3 /run/worker.py")
+        self.change_unit("ExecStartPre=/usr/bin/python3 /run/parent.py")
         self.assertIn("result", Bridge().call("bridge.ping"))
 
     def test_isolated(self):
