@@ -164,7 +164,7 @@ def main() -> None:
     print(f"| power cut in a virtual machine under write load | {arguments.times} times | each acknowledged write is there, of "
           f"each transaction all or nothing | {acknowledged} acknowledged writes, all present; {unanswered} "
           f"not answered, of which {done} "
-          "were there as a whole and the others not at all |")
+          "were present as a whole and the others not at all |")
     shutil.rmtree(machine.folder)
 
 

@@ -54,8 +54,8 @@ class Accounts(FaultTest):
             names.add(f"added{number}")
             self.assertEqual(self.daemon.result("login", {"token": token})["user"], "ada")
         self.row(fault, f"{ROUNDS} times, every second until a kill -9",
-                 f"changes of accounts, passwords and tokens are refused (`{code}`), and no refused change comes back; "
-                 "logins by token continue",
+                 f"changes of accounts, passwords and tokens are refused (`{code}`), and no refused change is present "
+                 "later; logins by token continue",
                  f"{3 * ROUNDS} refused, none of them present; {ROUNDS + 1} accounts added, all present")
 
     def test_sync(self) -> None:

@@ -79,11 +79,12 @@ class Damaged(FaultTest):
         self.assertTrue(self.is_refused(bytes(content[:len(content) // 2]), "cut in half"))
         self.check_restored()
         self.row("database file damaged (" + ", ".join(f"{count} × {kind}" for kind, count in kinds.items()) + ")",
-                 f"{DAMAGES} times", "the daemon does not start (status 1), says which file is damaged and what to do, and "
-                 "leaves it byte for byte; or it serves, where the damage is in a page that holds nothing, and every record "
-                 "is as written; a damaged file moved away by the operator, the backup brings every record back",
-                 f"{refused} times refused in words, {DAMAGES - refused} times served with every record as written; "
-                 f"{len(self.ledger.settled)} records back")
+                 f"{DAMAGES} times", "the daemon does not start (status 1), reports which file is damaged and what to "
+                 "do, and leaves it byte for byte; or it serves, if the damaged page contains no data, and every record "
+                 "is unchanged; after the operator has moved a damaged file away, a restore of the backup returns "
+                 "every record",
+                 f"{refused} times refused with the reason, {DAMAGES - refused} times served with every record "
+                 f"unchanged; {len(self.ledger.settled)} records restored")
 
     def is_refused(self, content: bytes, kind: str) -> bool:
         """Returns whether the database was refused; it may be used only if no stored data is damaged."""

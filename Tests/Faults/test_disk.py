@@ -120,7 +120,7 @@ class FailingCalls(DiskTest):
             self.new_writer()
             self.check()
         self.row("`fdatasync` fails with EIO until the daemon is killed", f"{ROUNDS} times",
-                 "no refused write comes back with the next start", self.seen())
+                 "no refused write is present after the next start", self.seen())
 
     def test_opened_anew(self) -> None:
         """After one failed fsync the database is reopened before the next write is acknowledged"""
