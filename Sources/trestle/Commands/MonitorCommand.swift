@@ -11,9 +11,9 @@ struct MonitorCommand: BridgeCommand {
             Shows calls and their callbacks, progress, events, calls that are sent to clients, and the decisions of \
             interceptors. Secrets are shown as <private>: options and results of private tasks, and members named \
             password, token, secret or similar. Long payloads are cut. A reader that is too slow loses lines, and an \
-            event contains their number. Only root and the daemon's own user may monitor. The command's own traffic is \
-            not shown. In a pipe, or with --json, it writes one line of JSON for each message. Text is cut to the \
-            terminal's width, and only JSON contains all members.
+            event contains their number. The command's own traffic is not shown. In a pipe, or with --json, it writes \
+            one line of JSON for each message. Text is cut to the terminal's width, and only JSON contains all \
+            members. Requires the permission bridge.admin, which root and the daemon's user have.
 
             EXAMPLES
               trestle monitor

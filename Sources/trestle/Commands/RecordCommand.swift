@@ -11,7 +11,8 @@ struct RecordCommand: BridgeCommand {
             Writes the lines of JSON that trestle monitor shows, each with the time since the beginning. Secrets are \
             masked in the same way, streams are omitted, and payloads of more than 256 KiB are cut. trestle replay \
             sends the calls again. Only the file's owner can read it. The file appears when the recording ends: at \
-            SIGINT, at SIGTERM, after --for, or when the daemon ends. Only root and the daemon's own user may record.
+            SIGINT, at SIGTERM, after --for, or when the daemon ends. Requires the \
+            permission bridge.admin, which root and the daemon's user have.
 
             EXAMPLES
               trestle record bug.jsonl

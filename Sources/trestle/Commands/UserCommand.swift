@@ -8,9 +8,9 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Manages the accounts of the login plugin.",
         discussion: """
-            Only root and the daemon's own user may use these commands. They ask for passwords on the terminal. If \
-            standard input is not a terminal, its first line is the password. Passwords are never taken from the \
-            command line.
+            Requires the permission accounts.manage, which root and the daemon's user have. The commands ask for \
+            passwords on the terminal. If standard input is not a terminal, its first line is the password. Passwords \
+            are never taken from the command line.
 
             EXAMPLES
               trestle user add ann
