@@ -40,7 +40,7 @@ struct Cache: Interceptor {
 
 struct Forget: ImmediateTask {
     static let name = "cache.forget"
-    static let summary = "Forgets all results that are kept."
+    static let summary = "Removes all stored results."
     struct Result: Codable, Sendable { var forgotten: Int }
 
     let memory: Memory
@@ -62,10 +62,12 @@ final class Memory: Sendable {
         /// The descriptions of the settings, for operators.
         static let settings: [String: JSON] = [
             "tasks": [
-                "description": "The tasks whose results are kept: names, or beginnings of names with a * behind them."
+                "description": "The tasks whose results are stored: names, or prefixes of names followed by *."
             ],
-            "seconds": ["description": "How long a result is good.", "default": 60, "exclusiveMinimum": 0],
-            "entries": ["description": "How many results are kept.", "default": 1000, "minimum": 1],
+            "seconds": [
+                "description": "The seconds for which a result is valid.", "default": 60, "exclusiveMinimum": 0,
+            ],
+            "entries": ["description": "The maximum number of stored results.", "default": 1000, "minimum": 1],
         ]
 
         func check() throws {
@@ -115,7 +117,7 @@ final class Memory: Sendable {
 
     func show(in context: PluginContext) {
         state.withLock { state in
-            state.kept = context.gauge("results", "Results that are kept.")
+            state.kept = context.gauge("results", "Stored results.")
             state.hits = context.counter("hits", "Calls that were answered from memory.")
         }
     }

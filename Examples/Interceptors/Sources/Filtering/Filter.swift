@@ -46,7 +46,7 @@ final class Rules: Sendable {
                     .configurationInvalid, "Rule \(index + 1) is for the task “\(rule.task)”.",
                     data: [
                         "path": .string("$.rules[\(index)].task"),
-                        "expected": "a task's name, or the beginning of names with a * behind it",
+                        "expected": "a task's name, or a prefix of names followed by *",
                         "got": .string("\"\(rule.task)\""),
                     ])
             }
