@@ -59,7 +59,7 @@ struct BridgeErrorTests {
         let plain = BridgeError(JSONMismatch(path: "$.a", expected: "a string", got: "null"))
         #expect(plain.code == .optionsInvalid)
         #expect(plain.data == ["path": "$.a", "expected": "a string", "got": "null"])
-        #expect(plain.message == "the options do not fit: at $.a a string was expected, not null")
+        #expect(plain.message == "invalid options: $.a: expected a string; got null")
         let unknown = BridgeError(
             JSONMismatch(path: "$.b", expected: "one of the keys a", got: "an unknown key", knownKeys: ["a"]))
         #expect(unknown.data?["known"] == ["a"])
@@ -83,7 +83,7 @@ struct BridgeErrorTests {
             (#"{"table":"a","where":[{}]}"#, "required option 'where[0].field' is missing"),
             (#"{"table":"a","where":[{"feild":1}]}"#, "unknown option 'where[0].feild'; did you mean 'field'?"),
             (
-                #"{"table":1}"#, "the options do not fit: at $.table a string was expected, not number 1"
+                #"{"table":1}"#, "invalid options: $.table: expected a string; got number 1"
             ),
         ])
     func oneVoice(text: String, message: String) throws {

@@ -46,7 +46,7 @@ struct MismatchTests {
         "A mismatch contains the path, the expectation and the value found",
         arguments: [
             ("null", "$", "an object", "null"),
-            ("[", "$", "JSON", "a value was expected at byte 1"),
+            ("[", "$", "JSON", "expected a value at byte 1"),
             ("{}", "$.kind", "one of: alert, confirm, prompt", "nothing"),
             (#"{"kind":"x","conditions":[]}"#, "$.kind", "one of: alert, confirm, prompt", #"string "x""#),
             (#"{"kind":7,"conditions":[]}"#, "$.kind", "one of: alert, confirm, prompt", "number 7"),
@@ -160,6 +160,6 @@ struct MismatchTests {
     @Test("The description reads as the end of a sentence")
     func description() {
         let mismatch = JSONMismatch(path: "$.a", expected: "a string", got: "null")
-        #expect("\(mismatch)" == "at $.a a string was expected, not null")
+        #expect("\(mismatch)" == "$.a: expected a string; got null")
     }
 }

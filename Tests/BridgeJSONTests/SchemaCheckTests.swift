@@ -130,14 +130,14 @@ struct SchemaCheckTests {
     func broken() {
         for (schema, message) in [
             (3, "$: a schema is an object"), (["type": "strong"], "$.type: there is no type"),
-            (["properties": ["a": ["enum": 3]]], "$.properties.a.enum: an array"),
-            (["minimum": "1"], "$.minimum: a number"), (["minItems": -1], "$.minItems: an integer of at least 0"),
-            (["multipleOf": 0], "$.multipleOf: a number above 0"), (["$ref": "#/$defs/x"], "there is no #/$defs/x"),
+            (["properties": ["a": ["enum": 3]]], "$.properties.a.enum: expected an array"),
+            (["minimum": "1"], "$.minimum: expected a number"), (["minItems": -1], "$.minItems: expected an integer of at least 0"),
+            (["multipleOf": 0], "$.multipleOf: expected a number above 0"), (["$ref": "#/$defs/x"], "there is no #/$defs/x"),
             (["$ref": "http://example.org/x"], "same document"), (["$ref": "#"], "without end"),
             (["anyOf": [["not": ["$ref": "#"]]]], "without end"), (["items": 3], "$.items: a schema"),
-            (["required": [1]], "$.required: an array of names"), (["allOf": [:]], "$.allOf: an array"),
-            (["allOf": []], "$.allOf: an array with at least one"),
-            (["required": "a"], "$.required: an array of names"),
+            (["required": [1]], "$.required: expected an array of names"), (["allOf": [:]], "$.allOf: expected an array"),
+            (["allOf": []], "$.allOf: expected an array with at least one"),
+            (["required": "a"], "$.required: expected an array of names"),
             (["dependencies": [:]], "it has dependentRequired"), (["uniqueItems": 1], "true or false"),
             (["$schema": "http://json-schema.org/draft-07/schema#"], "$.$schema: only the vocabulary"),
         ] as [(JSON, String)] {

@@ -86,7 +86,7 @@ struct SchemaReferenceTests {
             (##"{"$ref":"#nowhere"}"##, "there is no #nowhere"), (##"{"$ref":"#/a/01","a":[{},{}]}"##, "there is no"),
             (##"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"##, "two schemas have the anchor x"),
             (##"{"$defs":{"a":{"$id":"x"},"b":{"$id":"x"}}}"##, "two schemas have the $id x"),
-            (##"{"$anchor":"1"}"##, "$.$anchor: a letter"), (##"{"$id":"a#b"}"##, "an $id has no fragment"),
+            (##"{"$anchor":"1"}"##, "$.$anchor: expected a letter"), (##"{"$id":"a#b"}"##, "an $id has no fragment"),
             (##"{"$defs":{"a":{"$schema":"http://h/mine"}}}"##, "only the vocabulary of"),
             (##"{"$ref":"#/const","const":3}"##, "a schema is an object"),
             (##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}"##, "without end"),

@@ -133,7 +133,7 @@ struct HostileLibraryTests {
         "that fails to load or start is refused with the reason",
         arguments: [
             ("CrashInConstructor", "signal 11"), ("CrashInEntry", "signal 11"), ("CrashAtStart", "signal 11"),
-            ("WrongABI", "version"), ("BadManifest", "expected at byte"), ("TakesEcho", "Echo"),
+            ("WrongABI", "version"), ("BadManifest", "at byte"), ("TakesEcho", "Echo"),
             ("ReservedName", "plugin.start"),
         ], Isolation.apart)
     func badBeginning(test: (name: String, why: String), isolation: Isolation) throws {
@@ -144,7 +144,7 @@ struct HostileLibraryTests {
     @Test(
         "in the daemon's own process that is invalid is refused with the reason",
         arguments: [
-            ("WrongABI", "version"), ("BadManifest", "expected at byte"), ("TakesEcho", "Echo"),
+            ("WrongABI", "version"), ("BadManifest", "at byte"), ("TakesEcho", "Echo"),
             ("ReservedName", "plugin.start"),
         ])
     func badBeginningInDaemon(test: (name: String, why: String)) throws {

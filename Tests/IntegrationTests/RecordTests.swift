@@ -186,7 +186,7 @@ struct RecordTests {
             let file = try folder.write("{\"trestle\":\"recording\",\"version\":1}\n{\"kind\":\"call\"}\n", to: "r")
             let run = try daemon.home.trestle("replay", file)
             #expect(run.end == .exited(1))
-            #expect(run.errors == "trestle: \(file):2: $.offsetUs: expected an integer of at least 0, got nothing\n")
+            #expect(run.errors == "trestle: \(file):2: $.offsetUs: expected an integer of at least 0; got nothing\n")
             #expect(try daemon.home.trestle("replay", folder.file("none")).end == .exited(1))
             #expect(try daemon.home.trestle("replay", file, "--ignore", "version").end == .exited(64))
             #expect(try daemon.home.trestle("replay", file, "--speed", "0").end == .exited(64))

@@ -32,7 +32,7 @@ extension InterceptorTests {
             (#"{"options":1,"extra":2}"#, "the member \"extra\""),
             (#"{"options":1,"options":2}"#, "occurs twice"), ("[1]", "it is an array, not an object"),
             ("null", "it is null, not an object"), ("", "there is no JSON value"),
-            (#"{"result":"#, "a value was expected"), ("{\"result\":\"\u{1}\"}", "raw control character"),
+            (#"{"result":"#, "expected a value"), ("{\"result\":\"\u{1}\"}", "raw control character"),
             (#"{"task":"\#(String(repeating: "x", count: 65_536))"}"#, "task is not the name of a task"),
             (
                 #"{"error":{"code":"a","message":"\#(String(repeating: "x", count: 65_536))"}}"#,

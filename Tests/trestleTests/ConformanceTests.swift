@@ -13,10 +13,10 @@ struct VectorPatternTests {
     @Test("Values must be equal; members may be in any order")
     func equal() {
         #expect(misfit(["a": 1, "b": [true, nil]], ["b": [true, nil], "a": 1]) == nil)
-        #expect(misfit(["a": 1], ["a": 2]) == "at $.a 2 was expected, not 1")
-        #expect(misfit(["a": [1, ["b": "x"]]], ["a": [1, ["b": "y"]]]) == #"at $.a[1].b "y" was expected, not "x""#)
-        #expect(misfit(["a": 1], [:]) == "at $.a nothing was expected, not 1")
-        #expect(misfit([:], ["a": 1]) == "at $.a 1 was expected, not nothing")
+        #expect(misfit(["a": 1], ["a": 2]) == "$.a: expected 2; got 1")
+        #expect(misfit(["a": [1, ["b": "x"]]], ["a": [1, ["b": "y"]]]) == #"$.a[1].b: expected "y"; got "x""#)
+        #expect(misfit(["a": 1], [:]) == "$.a: expected nothing; got 1")
+        #expect(misfit([:], ["a": 1]) == "$.a: expected 1; got nothing")
         #expect(misfit([1], [1, 2]) == "at $ 2 items were expected, not 1")
     }
 
@@ -25,7 +25,7 @@ struct VectorPatternTests {
         var pattern = VectorPattern()
         #expect(pattern.misfit(["a": 7, "b": 8], ["a": "<id>", "b": "<other>"]) == nil)
         #expect(pattern.misfit(["x": 7], ["x": "<id>"]) == nil)
-        #expect(pattern.misfit(["x": 9], ["x": "<id>"]) == "at $.x 7 was expected, not 9")
+        #expect(pattern.misfit(["x": 9], ["x": "<id>"]) == "$.x: expected 7; got 9")
         #expect(pattern.filled(["callbackId": "<id>", "c": ["<unknown>"]]) == ["callbackId": 7, "c": ["<unknown>"]])
         #expect(pattern.filled(text: "{<id>:<<other>}<") == "{7:<8}<")
     }
@@ -75,10 +75,10 @@ struct VectorReaderTests {
     @Test(
         "is refused if it is invalid, with the location and the expectation",
         arguments: [
-            ("", "it is not valid JSON"), ("[]", "an object was expected"),
+            ("", "it is not valid JSON"), ("[]", "expected an object"),
             (#"{"rule":"R","see":"s"}"#, "it has no steps"),
             (#"{"rule":"R","see":"s","wires":[]}"#, "the member wires is unknown"),
-            (#"{"rule":7,"see":"s","wire":[{"end":true}]}"#, "at $.rule a string was expected"),
+            (#"{"rule":7,"see":"s","wire":[{"end":true}]}"#, "at $.rule expected a string"),
             (#"{"rule":"R","see":"s","wire":[{}]}"#, "at $.wire[0] it must have exactly one of"),
             (#"{"rule":"R","see":"s","wire":[{"send":1,"receive":1}]}"#, "at $.wire[0] it must have exactly one of"),
             (#"{"rule":"R","see":"s","wire":[{"send":1,"on":"B"}]}"#, "the member on is unknown"),

@@ -73,18 +73,18 @@ struct RecordingReaderTests {
     @Test(
         "An invalid line is reported with its number and the expectation",
         arguments: [
-            (["{"], 2, "the line is not JSON"), (["[]"], 2, "expected an object, got []"), (["", ""], 2, "not JSON"),
-            ([#"{"offsetUs":1}"#], 2, "$.kind: expected a string, got nothing"),
+            (["{"], 2, "the line is not JSON"), (["[]"], 2, "expected an object; got []"), (["", ""], 2, "not JSON"),
+            ([#"{"offsetUs":1}"#], 2, "$.kind: expected a string; got nothing"),
             ([#"{"offsetUs":1,"kind":"x"}"#], 2, "$.kind: expected call, ask"),
-            ([#"{"kind":"event"}"#], 2, "$.offsetUs: expected an integer of at least 0, got nothing"),
+            ([#"{"kind":"event"}"#], 2, "$.offsetUs: expected an integer of at least 0; got nothing"),
             ([#"{"offsetUs":-1,"kind":"event"}"#], 2, "got -1"),
             ([call(5), call(4)], 3, "$.offsetUs: expected at least 5"),
             ([call(1), #"{"offsetUs":5,"kind":"call","call":1,"task":"a","options":1}"#], 3, "call 1 began before"),
             ([#"{"offsetUs":5,"kind":"call","call":1,"options":1}"#], 2, "$.task: expected a string"),
-            ([#"{"offsetUs":5,"kind":"call","call":1,"task":"a"}"#], 2, "$.options: expected any JSON, got nothing"),
+            ([#"{"offsetUs":5,"kind":"call","call":1,"task":"a"}"#], 2, "$.options: expected any JSON; got nothing"),
             ([call(1), end(1), end(1)], 4, "call 1 ended before"), ([end(1, #""x":1"#)], 2, "got neither"),
             ([end(1, #""result":1,"error":{}"#)], 2, "got both"),
-            ([end(1, #""error":"busy""#)], 2, "$.error: expected an object with a code, got \"busy\""),
+            ([end(1, #""error":"busy""#)], 2, "$.error: expected an object with a code; got \"busy\""),
             ([#"{"offsetUs":0,"kind":"end"}"#, call(1)], 3, "after the end line"),
         ])
     func faults(lines: [String], line: Int, reason: String) throws {
@@ -99,7 +99,7 @@ struct RecordingReaderTests {
         "A file that is not a recording of this version is refused at its first line",
         arguments: [
             ("", "empty"), (#"{"trestle":"export","version":1}"#, "not a recording of trestle record"),
-            (#"{"trestle":"recording","version":2}"#, "expected version 1, got 2"), ("hello", "not JSON"),
+            (#"{"trestle":"recording","version":2}"#, "expected version 1; got 2"), ("hello", "not JSON"),
         ])
     func headers(text: String, reason: String) {
         let fault = #expect(throws: RecordingFault.self) { try RecordingReader.read(Array(text.utf8), file: "f") }

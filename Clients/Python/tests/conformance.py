@@ -62,7 +62,7 @@ class Names:
     def match_literally(expected: Any, value: Any, path: str) -> None:
         """Compares as JSON does, where true is not 1; 1 and 1.0 are the same number."""
         if isinstance(expected, bool) != isinstance(value, bool) or expected != value:
-            raise Unequal(f"at {path}: {expected!r} was expected, not {value!r}")
+            raise Unequal(f"{path}: expected {expected!r}; got {value!r}")
 
     def fill(self, options: Any) -> Any:
         """Returns options in which known names are replaced by their values."""
@@ -247,7 +247,7 @@ async def _run_call(step: dict[str, Any], face: Face, names: Names) -> None:
         names.match(step["error"], error.to_json())
     else:
         if "error" in step:
-            raise Unequal(f"an error was expected, not the result {result!r}")
+            raise Unequal(f"expected an error; got the result {result!r}")
         names.match(step.get("result", "<>"), result)
     if progress is not None:
         names.match(step["progress"], progress, "$progress")

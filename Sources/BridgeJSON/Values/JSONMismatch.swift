@@ -61,7 +61,7 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
             let folder = name.dropLast(lastKey.count)
             return "unknown \(noun) '\(folder)\(similarKey)'; did you mean '\(lastKey)'?"
         }
-        guard let knownKeys else { return "the \(noun)s do not fit: \(self)" }
+        guard let knownKeys else { return "invalid \(noun)s: \(self)" }
         let question = lastKey.map { Suggestion.question(for: $0, among: knownKeys) } ?? ""
         let known = knownKeys.isEmpty ? "there are none" : "known: \(knownKeys.joined(separator: ", "))"
         return "unknown \(noun) '\(String(shown))'" + (question.isEmpty ? " (\(known))" : question)
@@ -73,7 +73,7 @@ public struct JSONMismatch: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The path, the expected and the actual value, as the end of a sentence.
-    public var description: String { "at \(path) \(expected) was expected, not \(got)" }
+    public var description: String { "\(path): expected \(expected); got \(got)" }
 }
 
 extension JSONMismatch {

@@ -109,7 +109,7 @@ struct TapeReader: ~Copyable {
                 return
             }
             guard current == close else {
-                throw error(isObject ? "a comma or } was expected" : "a comma or ] was expected")
+                throw error(isObject ? "expected a comma or }" : "expected a comma or ]")
             }
             position += 1
             value = leave()
@@ -119,7 +119,7 @@ struct TapeReader: ~Copyable {
 
     private mutating func key() throws(JSONSyntaxError) {
         skipSpace()
-        guard current == UInt8(ascii: "\"") else { throw error("a key in quotes was expected") }
+        guard current == UInt8(ascii: "\"") else { throw error("expected a key in quotes") }
         let (start, hasEscapes) = try string()
         let length = position - 1 - start
         noteKey(start, length, hasEscapes: hasEscapes)
@@ -127,7 +127,7 @@ struct TapeReader: ~Copyable {
             TapeNode(
                 keyAt: UInt32(start), count: UInt32(length), value: UInt32(nodes.count + 1), hasEscapes: hasEscapes))
         skipSpace()
-        guard current == UInt8(ascii: ":") else { throw error("a colon was expected") }
+        guard current == UInt8(ascii: ":") else { throw error("expected a colon") }
         position += 1
     }
 
@@ -213,7 +213,7 @@ struct TapeReader: ~Copyable {
         var scan = NumberScan()
         position = scan.end(in: UnsafeRawBufferPointer(start: base, count: count), from: start)
         guard scan.isWhole else {
-            throw start == position ? error("a value was expected") : error("not a valid JSON number")
+            throw start == position ? error("expected a value") : error("not a valid JSON number")
         }
         var node = TapeNode(.number, start: UInt32(start), count: UInt32(position - start), next: next)
         node.isPlainInteger = scan.isPlainInteger

@@ -99,16 +99,7 @@ struct OptionMembers {
     }
 
     private static func noObject(_ options: UnsafeRawBufferPointer) -> BridgeError {
-        BridgeError(JSONMismatch(path: "$", expected: "an object", got: kind(of: options)))
+        BridgeError(JSONMismatch(path: "$", expected: "an object", got: TextKind.name(of: options)))
     }
-
-    static func kind(of text: UnsafeRawBufferPointer) -> String {
-        switch text.first {
-        case UInt8(ascii: "["): "an array"
-        case UInt8(ascii: "\""): "a string"
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): "a boolean"
-        case UInt8(ascii: "n"): "null"
-        default: "a number"
-        }
     }
 }

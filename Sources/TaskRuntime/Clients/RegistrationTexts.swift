@@ -43,7 +43,7 @@ struct RegistrationTexts {
                 if refusal == nil { refusal = take(key, value, names) }
             }
         } catch {
-            let got = OptionMembers.kind(of: walk.text)
+            let got = TextKind.name(of: walk.text)
             throw BridgeError(JSONMismatch(path: "$.descriptions", expected: "an object", got: got))
         }
         if let refusal { throw refusal }

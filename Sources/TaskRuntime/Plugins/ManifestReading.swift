@@ -63,7 +63,7 @@ extension PluginManifest {
     public init(_ json: JSON, optionBytes: Int = TaskDescription.usualOptionBytes) throws(BridgeError) {
         let text: Text
         do { text = try JSONCoding.decode(Text.self, from: json) } catch {
-            throw Self.refusal("\(error.path): expected \(error.expected), got \(error.got)")
+            throw Self.refusal("\(error.path): expected \(error.expected); got \(error.got)")
         }
         if let error = text.error { throw Self.refusal(error) }
         for (part, what) in [

@@ -47,10 +47,10 @@ struct ReplayCommand: BridgeCommand {
 
     func validate() throws {
         if let speed, !(speed.isFinite && speed > 0) {
-            throw ValidationError("--speed: expected a number above 0, got \(speed)")
+            throw ValidationError("--speed: expected a number above 0; got \(speed)")
         }
         for path in ignore where IgnoredPath(path) == nil {
-            throw ValidationError("--ignore: expected a path such as $.records[*].key or error.data, got \(path)")
+            throw ValidationError("--ignore: expected a path such as $.records[*].key or error.data; got \(path)")
         }
     }
 

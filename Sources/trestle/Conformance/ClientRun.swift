@@ -78,9 +78,9 @@ struct ClientRun {
         case (.result(let expected), .success(let value)): return pattern.misfit(value, expected)
         case (.error(let expected), .failure(let error as BridgeError)): return pattern.misfit(error.json, expected)
         case (.result(let expected), .failure(let error)):
-            return "\(expected.text) was expected, not the error \(error)"
+            return "expected \(expected.text); got the error \(error)"
         case (.error(let expected), .success(let value)):
-            return "the error \(expected.text) was expected, not \(value.text)"
+            return "expected the error \(expected.text); got \(value.text)"
         case (_, .failure(let error)): return "\(error)"
         }
     }

@@ -166,19 +166,19 @@ struct VectorReader {
     }
 
     private func allow(_ keys: [String], in json: JSON, _ path: String) throws(VectorError) {
-        guard let object = json.objectValue else { throw fault(path, "an object was expected") }
+        guard let object = json.objectValue else { throw fault(path, "expected an object") }
         if let unknown = object.keys.first(where: { !keys.contains($0) }) {
             throw fault(path, "the member \(unknown) is unknown; known are \(keys.joined(separator: ", "))")
         }
     }
 
     private func list(_ json: JSON, _ path: String) throws(VectorError) -> [JSON] {
-        guard let list = json.arrayValue else { throw fault(path, "an array was expected") }
+        guard let list = json.arrayValue else { throw fault(path, "expected an array") }
         return list
     }
 
     private func string(_ json: JSON?, _ path: String) throws(VectorError) -> String {
-        guard let text = json?.stringValue else { throw fault(path, "a string was expected") }
+        guard let text = json?.stringValue else { throw fault(path, "expected a string") }
         return text
     }
 

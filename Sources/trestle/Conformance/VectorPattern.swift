@@ -72,11 +72,11 @@ struct VectorPattern {
         _ found: JSONObject, _ wanted: JSONObject, _ path: String, _ values: inout [String: JSON]
     ) -> String? {
         for (key, pattern) in wanted where key != more {
-            guard let value = found[key] else { return "at \(path).\(key) \(pattern.text) was expected, not nothing" }
+            guard let value = found[key] else { return "\(path).\(key): expected \(pattern.text); got nothing" }
             if let misfit = misfit(value, pattern, "\(path).\(key)", &values) { return misfit }
         }
         guard wanted[more] == nil, let unknown = found.keys.first(where: { wanted[$0] == nil }) else { return nil }
-        return "at \(path).\(unknown) nothing was expected, not \(found[unknown]?.text ?? "")"
+        return "\(path).\(unknown): expected nothing; got \(found[unknown]?.text ?? "")"
     }
 
     private static func misfit(
@@ -98,7 +98,7 @@ struct VectorPattern {
                 tried = values
                 return misfit(item, pattern, path, &tried) == nil
             }
-            guard let index else { return "at \(path) expected an item \(pattern.text), got none" }
+            guard let index else { return "\(path): expected an element \(pattern.text); got none" }
             values = tried
             rest = rest[(index + 1)...]
         }
@@ -106,6 +106,6 @@ struct VectorPattern {
     }
 
     private static func differs(_ value: JSON, _ expected: JSON, _ path: String) -> String {
-        "at \(path) \(expected.text) was expected, not \(value.text)"
+        "\(path): expected \(expected.text); got \(value.text)"
     }
 }

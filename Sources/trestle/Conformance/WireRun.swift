@@ -42,13 +42,13 @@ struct WireRun {
         case .skipTo(let expected): return try skip(to: expected, connection)
         case .receiveText(let expected):
             let line = try connection.line()
-            return line == expected ? nil : "\(expected) was expected, not \(line ?? "the end of the connection")"
+            return line == expected ? nil : "expected \(expected); got \(line ?? "the end of the connection")"
         case .nothing: return try findNothing(connection)
         case .end: connection.end()
         case .close: connections[name] = nil
         case .closed:
             guard let line = try connection.line() else { return nil }
-            return "the end of the connection was expected, not \(line)"
+            return "expected the end of the connection; got \(line)"
         }
         return nil
     }
@@ -96,6 +96,6 @@ struct WireRun {
         try connection.send(ping.bytes + [0x0A])
         guard let line = try connection.line() else { return "the daemon closed the connection" }
         let answer = try? JSON(parsing: line)
-        return answer?["callbackId"] == id ? nil : "nothing was expected, not \(line)"
+        return answer?["callbackId"] == id ? nil : "expected nothing; got \(line)"
     }
 }

@@ -78,7 +78,7 @@ struct FetchRequestOptions: ParsableArguments {
     private func headers() throws -> [JSON] {
         try header.map { line in
             guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
-                throw ValidationError("--header: expected a name, a colon and a value, got '\(line)'")
+                throw ValidationError("--header: expected a name, a colon and a value; got '\(line)'")
             }
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             return [.string(String(line[..<colon])), .string(String(value))]
@@ -107,7 +107,7 @@ struct FetchRequestOptions: ParsableArguments {
         var fields = JSONObject()
         for field in form {
             guard let separator = field.firstIndex(of: "="), separator > field.startIndex else {
-                throw ValidationError("--form: expected name=value, got '\(field)'")
+                throw ValidationError("--form: expected name=value; got '\(field)'")
             }
             let name = String(field[..<separator])
             guard fields[name] == nil else {

@@ -50,7 +50,7 @@ struct RecordingReader {
         } catch {
             throw fault("the line is not JSON: \(error)")
         }
-        guard value.objectValue != nil else { throw fault("expected an object, got \(Self.words(value))") }
+        guard value.objectValue != nil else { throw fault("expected an object; got \(Self.words(value))") }
         return value
     }
 
@@ -60,7 +60,7 @@ struct RecordingReader {
         }
         guard line["version"]?.int64Value == Recording.version else {
             throw fault(
-                "expected version \(Recording.version), got \(Self.words(line["version"])): "
+                "expected version \(Recording.version); got \(Self.words(line["version"])): "
                     + "another trestle has written it")
         }
     }
@@ -72,7 +72,7 @@ struct RecordingReader {
         let kind = try text("kind", line)
         let offset = try count("offsetUs", line)
         guard offset >= self.offset else {
-            throw fault("$.offsetUs: expected at least \(self.offset), that of the line before, got \(offset)")
+            throw fault("$.offsetUs: expected at least \(self.offset), that of the line before; got \(offset)")
         }
         self.offset = offset
         switch kind {
@@ -85,7 +85,7 @@ struct RecordingReader {
         case "progress", "event", "ask", "decision": break
         default:
             throw fault(
-                "$.kind: expected call, ask, decision, forward, progress, callback, refused, event, lost or end, got "
+                "$.kind: expected call, ask, decision, forward, progress, callback, refused, event, lost or end; got "
                     + Self.words(line["kind"]))
         }
     }
@@ -94,7 +94,7 @@ struct RecordingReader {
         let number = try count("call", line)
         guard seen.insert(number).inserted else { throw fault("call \(number) began before: each begins once") }
         let task = try text("task", line)
-        guard let options = line["options"] else { throw fault("$.options: expected any JSON, got nothing") }
+        guard let options = line["options"] else { throw fault("$.options: expected any JSON; got nothing") }
         // A plugin's call for a session appears again as that session's own call.
         guard line["session"] != nil, line["plugin"] == nil else {
             recording.foreignCalls += 1
@@ -120,7 +120,7 @@ struct RecordingReader {
         let number = try count("call", line)
         let (result, error) = (line["result"], line["error"])
         guard (result == nil) != (error == nil) else {
-            throw fault("expected a result or an error, got \(result == nil ? "neither" : "both")")
+            throw fault("expected a result or an error; got \(result == nil ? "neither" : "both")")
         }
         let took = line["durationUs"] == nil ? 0 : try count("durationUs", line)
         let outcome = try outcome(result, error, line)
@@ -142,7 +142,7 @@ struct RecordingReader {
         }
         guard line["errorBytes"] == nil else { return .cut(isError: true, beginning: try beginning("error", line)) }
         guard let error, error["code"]?.stringValue != nil else {
-            throw fault("$.error: expected an object with a code, got \(Self.words(error))")
+            throw fault("$.error: expected an object with a code; got \(Self.words(error))")
         }
         return .error(error)
     }
@@ -156,14 +156,14 @@ struct RecordingReader {
 
     private func text(_ member: String, _ line: JSON) throws(RecordingFault) -> String {
         guard let text = line[member]?.stringValue else {
-            throw fault("$.\(member): expected a string, got \(Self.words(line[member]))")
+            throw fault("$.\(member): expected a string; got \(Self.words(line[member]))")
         }
         return text
     }
 
     private func count(_ member: String, _ line: JSON) throws(RecordingFault) -> Int64 {
         guard let count = line[member]?.int64Value, count >= 0 else {
-            throw fault("$.\(member): expected an integer of at least 0, got \(Self.words(line[member]))")
+            throw fault("$.\(member): expected an integer of at least 0; got \(Self.words(line[member]))")
         }
         return count
     }

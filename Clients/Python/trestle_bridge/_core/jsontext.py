@@ -158,6 +158,6 @@ def _fault(path: str, expected: str, got: str) -> BridgeError:
     path = path.encode("utf-8", "replace").decode("utf-8")
     return BridgeError(
         OPTIONS_INVALID,
-        f"the value cannot be encoded as JSON: at {path} {expected} was expected, not {got}",
+        f"the value cannot be encoded as JSON: {path}: expected {expected}; got {got}",
         {"path": path, "expected": expected, "got": got, "started": False},
     )

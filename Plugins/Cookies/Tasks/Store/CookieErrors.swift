@@ -21,7 +21,7 @@ extension BridgeError {
     /// Returns the error for an invalid option at a JSON path such as `$.cookie`.
     static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(
-            .optionsInvalid, "\(path): expected \(expected), got \(got)",
+            .optionsInvalid, "\(path): expected \(expected); got \(got)",
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 

@@ -48,7 +48,7 @@ extension BridgeError {
         _ line: Int, path: String = "$", expected: String, got: String, message: String? = nil
     ) -> BridgeError {
         BridgeError(
-            .backupInvalid, "line \(line): " + (message ?? "\(path): expected \(expected), got \(got)"),
+            .backupInvalid, "line \(line): " + (message ?? "\(path): expected \(expected); got \(got)"),
             data: [
                 "line": .number(JSONNumber(line)), "path": .string(path), "expected": .string(expected),
                 "got": .string(got),

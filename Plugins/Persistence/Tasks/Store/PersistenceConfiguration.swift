@@ -82,7 +82,7 @@ struct PersistenceConfiguration: Codable, Sendable, Equatable {
 
     private static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(
-            .configurationInvalid, "\(path): expected \(expected), got \(got)",
+            .configurationInvalid, "\(path): expected \(expected); got \(got)",
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 }

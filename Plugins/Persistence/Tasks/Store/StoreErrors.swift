@@ -23,7 +23,7 @@ extension BridgeError {
     /// The error for an invalid option at a JSON path such as `$.record`.
     static func unfit(_ path: String, expected: String, got: String) -> BridgeError {
         BridgeError(
-            .optionsInvalid, "\(path): expected \(expected), got \(got)",
+            .optionsInvalid, "\(path): expected \(expected); got \(got)",
             data: ["path": .string(path), "expected": .string(expected), "got": .string(got)])
     }
 

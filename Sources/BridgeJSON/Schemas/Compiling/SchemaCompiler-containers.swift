@@ -15,7 +15,7 @@ extension SchemaCompiler {
             switch tape.kind(node) {
             case .true: rules.append(.unique)
             case .false: break
-            default: throw failure(path, "true or false was expected")
+            default: throw failure(path, "expected true or false")
             }
         }
     }
@@ -67,10 +67,10 @@ extension SchemaCompiler {
     }
 
     private func names(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [Int] {
-        guard tape.kind(node) == .array else { throw failure(path, "an array of names was expected") }
+        guard tape.kind(node) == .array else { throw failure(path, "expected an array of names") }
         let names = try elements(node, path)
         guard names.allSatisfy({ tape.kind($0) == .string }) else {
-            throw failure(path, "an array of names was expected")
+            throw failure(path, "expected an array of names")
         }
         return names
     }

@@ -16,7 +16,7 @@ extension SchemaCompiler {
             }
             kinds.insert(kind)
         }
-        guard !kinds.isEmpty else { throw failure(path, "a type was expected") }
+        guard !kinds.isEmpty else { throw failure(path, "expected a type") }
         return kinds
     }
 
@@ -71,7 +71,7 @@ extension SchemaCompiler {
     }
 
     private func decimal(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> DecimalText {
-        guard tape.kind(node) == .number else { throw failure(path, "a number was expected") }
+        guard tape.kind(node) == .number else { throw failure(path, "expected a number") }
         guard let decimal = DecimalText(tape.bytes(node)) else { throw failure(path, SchemaExcess.exponent.reason) }
         return decimal
     }
@@ -79,7 +79,7 @@ extension SchemaCompiler {
     private mutating func divisor(_ schema: Waiting) throws(JSONSchemaError) -> SchemaRange? {
         guard let (node, path) = value(.multipleOf, schema) else { return nil }
         let divisor = try decimal(node, path)
-        guard !divisor.isNegative, !divisor.isZero else { throw failure(path, "a number above 0 was expected") }
+        guard !divisor.isNegative, !divisor.isZero else { throw failure(path, "expected a number above 0") }
         guard divisor.digits != nil else {
             throw failure(path, "more than \(DecimalText.maximumDivisorDigits) digits are not supported")
         }
@@ -97,7 +97,7 @@ extension SchemaCompiler {
     func count(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> UInt32? {
         guard let (node, path) = value(keyword, schema) else { return nil }
         guard tape.kind(node) == .number, let count: Int64 = tape.integer(node), count >= 0 else {
-            throw failure(path, "an integer of at least 0 was expected")
+            throw failure(path, "expected an integer of at least 0")
         }
         // No value has that many parts.
         return UInt32(clamping: count)

@@ -163,7 +163,7 @@ struct SchemaCompiler {
     mutating func subschemas(_ keyword: SchemaKeyword, _ schema: Waiting) throws(JSONSchemaError) -> SchemaRange? {
         guard let (node, path) = value(keyword, schema) else { return nil }
         let elements = try elements(node, path)
-        guard !elements.isEmpty else { throw failure(path, "an array with at least one element was expected") }
+        guard !elements.isEmpty else { throw failure(path, "expected an array with at least one element") }
         var indices: [SchemaIndex] = []
         for (index, element) in elements.enumerated() {
             indices.append(try schemaIndex(of: element, in: schema.resource, .index(index, of: path)))
@@ -180,7 +180,7 @@ struct SchemaCompiler {
 
     func elements(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [Int] {
         guard tape.kind(node) == .array else {
-            throw failure(path, "an array was expected")
+            throw failure(path, "expected an array")
         }
         var element = node + 1
         return (0..<tape.nodes[node].count).map { _ in
@@ -191,7 +191,7 @@ struct SchemaCompiler {
 
     /// Returns the key nodes of an object; each refers to its value.
     func keys(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> [Int] {
-        guard tape.kind(node) == .object else { throw failure(path, "an object was expected") }
+        guard tape.kind(node) == .object else { throw failure(path, "expected an object") }
         var key = node + 1
         return (0..<tape.nodes[node].count).map { _ in
             defer { key = Int(tape.nodes[key].next) }
@@ -200,7 +200,7 @@ struct SchemaCompiler {
     }
 
     func text(_ node: Int, _ path: CodingPath) throws(JSONSchemaError) -> String {
-        guard tape.kind(node) == .string else { throw failure(path, "a string was expected") }
+        guard tape.kind(node) == .string else { throw failure(path, "expected a string") }
         return tape.string(node)
     }
 

@@ -103,7 +103,7 @@ extension SchemaCompiler {
     ) throws(JSONSchemaError) -> String {
         let name = try text(node, path)
         guard Self.isAnchor(name) else {
-            throw failure(path, "a letter or _ was expected, and then letters, digits, _, - and .")
+            throw failure(path, "expected a letter or _, followed by letters, digits, _, - and .")
         }
         guard references.enter(anchor: name, in: resource, at: schema.node) else {
             throw failure(path, "two schemas have the anchor \(Self.shown(name))")
