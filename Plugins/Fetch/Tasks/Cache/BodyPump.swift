@@ -46,16 +46,17 @@ struct BodyPump: Sendable {
     }
 
     private func takeAll(_ writer: FileWriter) async throws(BridgeError) {
-        var lingeredFrom: Int64?
+        var lingering: (abandonment: GrowingBody.Abandonment, from: Int64)?
         while true {
             switch try await source.next() {
             case .head: throw .brokenProtocol("the server sent two responses")
             case .end: return
             case .bytes(let bytes):
                 body.append(bytes)
-                if !isBehind, body.isAbandoned {
-                    lingeredFrom = lingeredFrom ?? body.end
-                    guard body.isKept, body.end - (lingeredFrom ?? 0) <= Self.lingeringBytes else {
+                if !isBehind, let abandonment = body.abandonment {
+                    let from = lingering.flatMap { $0.abandonment == abandonment ? $0.from : nil } ?? body.end
+                    lingering = (abandonment, from)
+                    if !body.isKept || body.end - from > Self.lingeringBytes, body.giveUp(abandonment) {
                         source.cancel()
                         throw .fetchCancelled
                     }
@@ -92,9 +93,9 @@ struct BodyPump: Sendable {
             else { return }
             response.body = held
             let bytes = body(writer)
-            _ = await cache.insert(
-                NewCacheEntry(
-                    address: address, url: url, response: response, reason: reason, version: version, body: bytes))
+            let new = NewCacheEntry(
+                address: address, url: url, response: response, reason: reason, version: version, body: bytes)
+            _ = await cache.insert(new) { [body] in body.isKept }
         case .join(let entry, let range):
             let end = min(body.end, range.upperBound)
             guard end > range.lowerBound else { return }

@@ -12,6 +12,8 @@ extension CachedLoad {
         var network: NetworkResponse
         /// The shared load whose followers wait for the response; `nil` if there is none.
         var lead: SharedLoad?
+        /// The number of removals of the user when the request was sent.
+        var removals: UInt64
 
         var stored: [StoredResponse] { entries.map(\.response) }
     }
@@ -30,6 +32,7 @@ extension CachedLoad {
         out.headers = load.fields
         out.keepsCoding = keepsCoding(load)
         let requestedAt = stage.now()
+        let removals = stage.shared.removals(of: context.user)
         let response: HopResponse
         do throws(BridgeError) {
             response = try await next.load(out, context)
@@ -45,7 +48,8 @@ extension CachedLoad {
             receivedAt: stage.now())
         await invalidate(load, network)
         let exchange = Exchange(
-            load: load, entries: entries, steps: steps, response: response, network: network, lead: lead)
+            load: load, entries: entries, steps: steps, response: response, network: network, lead: lead,
+            removals: removals)
         return try await conclude(exchange)
     }
 
@@ -173,7 +177,7 @@ extension CachedLoad {
             source: exchange.response.body, body: body,
             purpose: .store(stored, hop.url, reason: head.reason, version: head.version), address: address,
             cache: cache, maximumBytes: maximum, isBehind: exchange.load.isBehind)
-        if exchange.load.isBehind { await pump.run() } else { start(pump, lead) }
+        if exchange.load.isBehind { await run(pump, exchange) } else { start(pump, exchange) }
         return try answer(exchange, reader.map { [.growing($0)] } ?? [], head)
     }
 
@@ -199,7 +203,7 @@ extension CachedLoad {
         let pump = BodyPump(
             source: exchange.response.body, body: body, purpose: .join(entry, range), address: address,
             cache: cache, maximumBytes: maximum, isBehind: false)
-        start(pump, nil)
+        start(pump, exchange)
         return try answer(exchange, parts, head)
     }
 
@@ -229,22 +233,30 @@ extension CachedLoad {
     }
 
     private func growingBody(_ exchange: Exchange, _ base: Int64) -> GrowingBody {
-        let source = exchange.response.body
-        let plugin = context.call.plugin
-        let isBehind = exchange.load.isBehind
-        return GrowingBody(base: base) {
-            if !isBehind { plugin.timer(after: BodyPump.lingering) { source.cancel() } }
+        let (source, plugin, isBehind) = (exchange.response.body, context.call.plugin, exchange.load.isBehind)
+        return GrowingBody(base: base) { body, abandonment in
+            guard !isBehind else { return }
+            plugin.timer(after: BodyPump.lingering) { [weak body] in
+                if body?.giveUp(abandonment) == true { source.cancel() }
+            }
         }
     }
 
-    private func start(_ pump: BodyPump, _ lead: SharedLoad?) {
+    private func start(_ pump: BodyPump, _ exchange: Exchange) {
         let (shared, address, context) = (stage.shared, address, context)
         Task(executorPreference: context.call.plugin.executor) {
-            await pump.run()
-            if let lead { shared.end(lead, of: address) }
+            await run(pump, exchange)
+            if let lead = exchange.lead { shared.end(lead, of: address) }
             // The fetch holds its ticket until its transfer has ended.
             withExtendedLifetime(context.ticket) {}
         }
+    }
+
+    /// Receives and stores a body.
+    private func run(_ pump: BodyPump, _ exchange: Exchange) async {
+        stage.shared.begin(pump.body, of: context.user, since: exchange.removals)
+        await pump.run()
+        stage.shared.end(pump.body)
     }
 
     private func answer(

@@ -35,7 +35,8 @@ final class GrowingBody: Sendable {
         var result: Result<Void, BridgeError>?
         var readers: [UInt64: Reader] = [:]
         var lastReader: UInt64 = 0
-        var hadReaders = false
+        /// Whether the transfer is being abandoned: no further reader is added.
+        var isGivenUp = false
         var writer: CheckedContinuation<Void, Never>?
 
         var windowStart: Int64 { pieces.first?.place ?? end }
@@ -44,10 +45,15 @@ final class GrowingBody: Sendable {
     /// The position of the first byte in the whole body.
     let base: Int64
     private let state: Mutex<State>
-    /// Called when the last reader has left before the end.
-    private let onAbandoned: @Sendable () -> Void
+    /// Called when the last reader has left before the end, with the argument of ``giveUp(_:)``.
+    private let onAbandoned: @Sendable (GrowingBody, Abandonment) -> Void
 
-    init(base: Int64 = 0, onAbandoned: @escaping @Sendable () -> Void) {
+    /// One time at which the last reader has left. A later reader begins another one.
+    struct Abandonment: Equatable, Sendable {
+        fileprivate var lastReader: UInt64
+    }
+
+    init(base: Int64 = 0, onAbandoned: @escaping @Sendable (GrowingBody, Abandonment) -> Void) {
         (self.base, self.onAbandoned) = (base, onAbandoned)
         state = Mutex(State(end: base, filed: base))
     }
@@ -74,8 +80,23 @@ final class GrowingBody: Sendable {
     /// Whether all received bytes are kept.
     var isKept: Bool { state.withLock { $0.isKept } }
 
-    /// Whether the body had readers and all of them have left.
-    var isAbandoned: Bool { state.withLock { $0.hadReaders && $0.readers.isEmpty } }
+    /// Set while the body had readers and all of them have left.
+    var abandonment: Abandonment? { state.withLock { Self.abandonment($0) } }
+
+    private static func abandonment(_ state: State) -> Abandonment? {
+        state.lastReader > 0 && state.readers.isEmpty ? Abandonment(lastReader: state.lastReader) : nil
+    }
+
+    /// Refuses further readers, so that the transfer can be cancelled.
+    ///
+    /// - Returns: False if a reader was added since the last one left.
+    func giveUp(_ abandonment: Abandonment) -> Bool {
+        state.withLock { state in
+            guard Self.abandonment(state) == abandonment else { return false }
+            state.isGivenUp = true
+            return true
+        }
+    }
 
     /// The bytes that are not in the file yet, and their position.
     var unfiled: (place: Int64, bytes: [UInt8]) {
@@ -150,12 +171,11 @@ final class GrowingBody: Sendable {
 
     // MARK: Readers
 
-    /// Adds a reader; returns `nil` if the body has ended or some bytes are no longer kept.
+    /// Adds a reader; returns `nil` if the body has ended or is given up, or some bytes are no longer kept.
     func reader() -> GrowingReader? {
         let id = state.withLock { state -> UInt64? in
-            guard state.isKept, state.result == nil else { return nil }
+            guard state.isKept, !state.isGivenUp, state.result == nil else { return nil }
             state.lastReader += 1
-            state.hadReaders = true
             state.readers[state.lastReader] = Reader(place: base)
             return state.lastReader
         }
@@ -207,15 +227,16 @@ final class GrowingBody: Sendable {
     }
 
     fileprivate func leave(_ id: UInt64) {
-        let (waiter, writer, isLast) = state.withLock { state in
-            guard let reader = state.readers.removeValue(forKey: id) else {
-                return (nil as CheckedContinuation<Void, Never>?, nil as CheckedContinuation<Void, Never>?, false)
-            }
-            return (reader.waiter, Self.madeRoom(&state), state.readers.isEmpty && state.result == nil)
+        typealias Left = (
+            waiter: CheckedContinuation<Void, Never>?, writer: CheckedContinuation<Void, Never>?, end: Abandonment?
+        )
+        let left = state.withLock { state -> Left? in
+            guard let reader = state.readers.removeValue(forKey: id) else { return nil }
+            return (reader.waiter, Self.madeRoom(&state), state.result == nil ? Self.abandonment(state) : nil)
         }
-        waiter?.resume()
-        writer?.resume()
-        if isLast { onAbandoned() }
+        left?.waiter?.resume()
+        left?.writer?.resume()
+        if let end = left?.end { onAbandoned(self, end) }
     }
 }
 

@@ -95,9 +95,11 @@ final class HTTPCache: Sendable {
 
     /// Stores a response and removes the one of the same variant.
     ///
+    /// - Parameter isWanted: Returns false if a removal that was requested meanwhile concerns the response. Called on
+    ///   the store's thread.
     /// - Returns: Whether it was stored.
-    func insert(_ new: NewCacheEntry) async -> Bool {
-        await change(at: new.address) { store in store.insert(new) != nil } ?? false
+    func insert(_ new: NewCacheEntry, if isWanted: @escaping @Sendable () -> Bool = { true }) async -> Bool {
+        await change(at: new.address) { store in isWanted() && store.insert(new) != nil } ?? false
     }
 
     /// Changes the fields of some entries of a URL, and removes others.

@@ -26,6 +26,10 @@ final class SharedLoads: Sendable {
         var unshared: [CacheAddress: UnixTime] = [:]
         /// The URLs that are being validated in the background.
         var behind: Set<CacheAddress> = []
+        /// The bodies that are arriving and will be stored, also those that no other request may share.
+        var bodies: [ObjectIdentifier: (uid: UInt32, body: GrowingBody)] = [:]
+        /// How often each user has removed stored responses.
+        var removals: [UInt32: UInt64] = [:]
     }
 
     private let state = Mutex(State())
@@ -71,11 +75,33 @@ final class SharedLoads: Sendable {
     func beginBehind(_ address: CacheAddress) -> Bool { state.withLock { $0.behind.insert(address).inserted } }
     func endBehind(_ address: CacheAddress) { state.withLock { _ = $0.behind.remove(address) } }
 
-    /// Stops storing the responses that are arriving for a user.
+    // MARK: Removals
+
+    /// Stops storing the responses that are arriving for a user, and those whose heads have not arrived yet.
     func stopKeeping(of uid: UInt32) {
-        let loads = state.withLock { $0.loads.filter { $0.key.partition.uid == uid } }
-        for load in loads.values { load.stopKeeping() }
+        let bodies = state.withLock { state in
+            state.removals[uid, default: 0] += 1
+            return state.bodies.values.filter { $0.uid == uid }.map(\.body)
+        }
+        for body in bodies { body.stopKeeping() }
     }
+
+    /// Returns how often a user has removed stored responses. A request notes the number before it is sent.
+    func removals(of uid: UInt32) -> UInt64 { state.withLock { $0.removals[uid] ?? 0 } }
+
+    /// Begins to receive a body that will be stored.
+    ///
+    /// - Parameter removals: The number of removals when its request was sent. The body is not stored if there was
+    ///   another one.
+    func begin(_ body: GrowingBody, of uid: UInt32, since removals: UInt64) {
+        let isCurrent = state.withLock { state in
+            state.bodies[ObjectIdentifier(body)] = (uid, body)
+            return state.removals[uid] ?? 0 == removals
+        }
+        if !isCurrent { body.stopKeeping() }
+    }
+
+    func end(_ body: GrowingBody) { state.withLock { _ = $0.bodies.removeValue(forKey: ObjectIdentifier(body)) } }
 }
 
 /// A load that others may wait for. Any thread.
@@ -109,10 +135,6 @@ final class SharedLoad: Sendable {
             return Array(state.waiters.values)
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
-    }
-
-    func stopKeeping() {
-        if case .response(let response)? = state.withLock({ $0.outcome }) { response.body.stopKeeping() }
     }
 
     /// Waits for the outcome; returns `nil` if that took too long or the Swift task was cancelled.
