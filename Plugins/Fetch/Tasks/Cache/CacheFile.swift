@@ -49,11 +49,20 @@ struct CacheFile: Sendable {
                 try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") }
             }
             try database.migrate(queue, by: CacheSchema.migrator)
+            if isNew { try queue.write(Self.begin) }
         } catch {
             try? queue.close()
             throw error
         }
         return queue
+    }
+
+    /// Lets the numbers of entries begin at a random one. A file that replaces another one while requests are running
+    /// then has none of the old numbers, which these requests still use.
+    private static func begin(_ database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('entry', ?)",
+            arguments: [Int64.random(in: 0..<(1 << 50))])
     }
 
     private func setAside() {

@@ -29,6 +29,10 @@ struct CacheStore: Sendable {
     private(set) var evicted = 0
     /// Whether the last failure was a full disk.
     private var isFull = false
+    /// The time at which the file could not be opened again after a damage; `nil` if it is open.
+    private var closed: UnixTime?
+    /// How often the file was opened again. Entries and their numbers may be different after that.
+    private(set) var reopenings = 0
 
     /// Opens the store in a directory, and recovers it after an unclean shutdown.
     ///
@@ -225,6 +229,7 @@ struct CacheStore: Sendable {
     /// Runs an operation on the storage; returns `nil` if it fails.
     @discardableResult
     private mutating func attempt<T>(_ body: (inout CacheStore) throws -> T) -> T? {
+        guard closed == nil || reopenIfDue() else { return nil }
         do {
             let result = try body(&self)
             isFull = false
@@ -242,12 +247,29 @@ struct CacheStore: Sendable {
             warned = now
             log(isFull ? "nothing is cached: the disk is full" : "the cache in \(file.path) fails: \(error)")
         }
-        guard CacheFile.isDamage(error) else { return }
+        if CacheFile.isDamage(error) { _ = reopen() }
+    }
+
+    private mutating func reopenIfDue() -> Bool {
+        let now = now()
+        if let closed, now.seconds - closed.seconds < Self.quiet, now >= closed { return false }
+        return reopen()
+    }
+
+    /// Opens the file again. If that fails, nothing is found or stored, and it is tried again after ``quiet`` seconds.
+    private mutating func reopen() -> Bool {
+        reopenings += 1
         try? queue.close()
-        guard let next = try? file.open(onDamage: log) else { return }
-        queue = next
-        let folder = folder
-        try? queue.write { try CacheRecovery(database: $0, folder: folder).begin() }
+        do {
+            queue = try file.open(onDamage: log)
+            let folder = folder
+            try queue.write { try CacheRecovery(database: $0, folder: folder).begin() }
+            closed = nil
+        } catch {
+            closed = now()
+            log("nothing is cached: \(file.path) cannot be opened again: \(error)")
+        }
+        return closed == nil
     }
 }
 

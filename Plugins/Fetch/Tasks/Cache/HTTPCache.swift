@@ -198,8 +198,15 @@ final class HTTPCache: Sendable {
     private func perform<T>(_ body: (inout CacheStore) -> T) -> T? {
         store.withLock { store -> T? in
             guard store != nil else { return nil }
-            writeConfirmations(&store!)  // `!` in both: checked above
-            return body(&store!)
+            let before = store!.reopenings  // `!` in all: checked above
+            writeConfirmations(&store!)
+            let result = body(&store!)
+            if store!.reopenings != before {
+                // The entries in memory belong to the old file.
+                memory.removeAll(of: nil)
+                _ = confirmations.takeAll()
+            }
+            return result
         }
     }
 

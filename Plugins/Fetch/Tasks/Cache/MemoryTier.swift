@@ -76,13 +76,12 @@ final class MemoryTier: Sendable {
         }
     }
 
-    /// Removes the entries of a URL.
-    func remove(_ address: CacheAddress) { state.withLock { Self.remove(address, from: &$0) } }
-
-    /// Removes the entries of a user.
-    func removeAll(of uid: UInt32) {
+    /// Removes the entries of a user; of all users if `uid` is `nil`.
+    func removeAll(of uid: UInt32?) {
         state.withLock { state in
-            for address in state.items.keys where address.partition.uid == uid { Self.remove(address, from: &state) }
+            for address in state.items.keys where uid.map({ address.partition.uid == $0 }) ?? true {
+                Self.remove(address, from: &state)
+            }
         }
     }
 
