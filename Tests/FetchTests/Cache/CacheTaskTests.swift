@@ -101,11 +101,17 @@ struct CacheTaskTests {
             try await stage.fetch(server.url("/2"))
             for (filter, count) in [
                 (["since": .number(JSONNumber(stage.clock.now.seconds))], 1), (["origins": [origin]], 2),
-                (["origins": ["http://127.0.0.1"]], 0), (["site": "local"], 2),
+                (["origins": ["http://127.0.0.1"]], 0), (["site": "local"], 2), (["url": server.url("/2")], 1),
+                (["url": server.url("/3"), "profile": "default"], 0),
                 (["site": "https://page.example"], 0),
             ] as [(JSON, Int)] {
                 let list = try await session.call("http.cache.list", filter)
                 #expect(list["entries"]?.arrayValue?.count == count, "\(filter)")
+                let info = try await session.call("http.cache.info", filter)
+                let bytes = list["entries"]?.arrayValue?.reduce(0) { $0 + ($1["bytes"]?.int64Value ?? 0) } ?? -1
+                #expect(info["count"] == .number(JSONNumber(count)), "\(filter)")
+                #expect(info["bytes"] == .number(JSONNumber(bytes)), "\(filter)")
+                #expect(info["origins"]?.arrayValue?.reduce(0) { $0 + ($1["count"]?.int64Value ?? 0) } == Int64(count))
                 #expect(try await session.call("http.cache.remove", filter)["removed"] == .number(JSONNumber(count)))
                 for path in ["/1", "/2"] { try await stage.fetch(server.url(path)) }
             }
@@ -115,6 +121,19 @@ struct CacheTaskTests {
                 }
                 #expect(error?.code == .optionsInvalid, "\(wrong)")
             }
+        }
+    }
+
+    @Test(
+        "refuse options that they do not have",
+        arguments: [("info", "all"), ("info", "after"), ("list", "all"), ("remove", "after"), ("remove", "other")])
+    func unknownOptions(task: String, option: String) async throws {
+        try await CachingBridge.with(Self.script) { stage, server in
+            let options: JSON = .object(["site": "local", option: option == "all" ? true : 5])
+            let error = await #expect(throws: BridgeError.self) {
+                try await stage.bridge.session(uid: 1000).call("http.cache.\(task)", options)
+            }
+            #expect(error?.code == .optionsInvalid && error?.data?["path"] == .string("$.\(option)"))
         }
     }
 

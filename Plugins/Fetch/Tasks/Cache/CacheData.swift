@@ -5,6 +5,8 @@ import TaskKit
 struct CacheData: WebsiteDataStore {
     /// The maximum number of origins of a user that are listed.
     private static let maximumOrigins = 10_000
+    /// The number of origins that are examined in a transaction. Other users' requests run between the transactions.
+    private static let removedOrigins = 1000
 
     let type = "diskCache"
     let cache: HTTPCache
@@ -28,18 +30,29 @@ struct CacheData: WebsiteDataStore {
         let uid = call.caller.uid
         var entries = CacheSelection(uid: uid)
         (entries.profile, entries.since) = (selection.profile, selection.since)
-        if selection.names != nil || selection.origins != nil {
-            let origins = try await usage(of: uid, selection.profile).map(\.origin).filter { text in
-                // The rows contain the storage times; `since` selects by them.
-                (try? WebOrigin(text)).map { selection.contains($0, stored: UnixTime(seconds: .max), sites) } ?? false
-            }
-            guard !origins.isEmpty else { return 0 }
-            entries.origins = Array(Set(origins))
-        }
         // Responses that are still arriving would be stored again.
         shared.stopKeeping(of: uid)
+        if let origins = selection.origins, origins.count <= Self.removedOrigins {
+            entries.origins = origins.filter { selection.contains($0, stored: UnixTime(seconds: .max), sites) }.map(
+                \.text)
+        }
         let meant = entries
-        return try await perform(of: uid, removes: true) { rows in try rows.remove(meant).count }
+        guard entries.origins == nil, selection.names != nil || selection.origins != nil else {
+            return try await perform(of: uid, removes: true) { rows in try rows.remove(meant).count }
+        }
+        var (count, place) = (0, CacheRows.OriginPlace() as CacheRows.OriginPlace?)
+        while let after = place {
+            let (removed, last) = try await perform(of: uid, removes: true) { rows in
+                try rows.remove(meant, after: after, limit: Self.removedOrigins) { origin in
+                    // The rows contain the storage times; `since` selects by them.
+                    let origin = try? WebOrigin(origin)
+                    return origin.map { selection.contains($0, stored: UnixTime(seconds: .max), sites) } ?? false
+                }
+            }
+            count += removed
+            place = last
+        }
+        return count
     }
 
     private func usage(

@@ -64,4 +64,7 @@ struct CacheSelection: Sendable {
     var url: String?
     /// The earliest time of storage; `nil` for any.
     var since: UnixTime?
+
+    /// Whether the selection contains all entries of the user.
+    var isWholeUser: Bool { profile == nil && site == nil && origins == nil && url == nil && since == nil }
 }

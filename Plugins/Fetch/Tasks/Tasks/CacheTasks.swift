@@ -14,7 +14,7 @@ extension CacheTask {
         selection.profile = filter.profile
         if caller.origin != CachePartition.localSite {
             guard filter.profile == nil || filter.profile == .standard else {
-                throw BridgeError(.permissionDenied, "a page sees the profile \(ProfileName.standard.text) alone")
+                throw BridgeError(.permissionDenied, "a page can use only the profile \(ProfileName.standard.text)")
             }
             selection.profile = .standard
             selection.site = CachePartition.site(of: caller.origin, service.suffixes)
@@ -63,14 +63,18 @@ struct CacheFilter: Decodable, Sendable {
     var url: String?
     var origins: [String]?
     var since: Int64?
-    var all: Bool?
-    var after: Int64?
 
-    init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws { try self.init(from: decoder, besides: []) }
+
+    /// Decodes the options.
+    ///
+    /// - Parameters:
+    ///   - decoder: The decoder.
+    ///   - others: The names of the task's other options.
+    init(from decoder: any Decoder, besides others: [String]) throws {
         let fields = try Fields(from: decoder)
-        try decoder.refuseUnknown(["profile", "site", "url", "origins", "since", "all", "after"])
+        try decoder.refuseUnknown(["profile", "site", "url", "origins", "since"] + others)
         (site, url, origins, since) = (fields.site, fields.url, fields.origins, fields.since)
-        (all, after) = (fields.all, fields.after)
         profile = try fields.profile.map { (text) throws(JSONMismatch) in try ProfileName(option: text) }
         if let count = origins?.count, count > Self.maximumOrigins {
             throw JSONMismatch(path: "$.origins", expected: "at most \(Self.maximumOrigins)", got: "\(count)")
@@ -83,8 +87,6 @@ struct CacheFilter: Decodable, Sendable {
         var url: String?
         var origins: [String]?
         var since: Int64?
-        var all: Bool?
-        var after: Int64?
     }
 
     /// Whether the options contain a criterion.
@@ -144,10 +146,22 @@ struct CacheListTask: CacheTask {
     /// The maximum number of entries in a page. A URL may have 8 KiB.
     private static let pageEntries = 50
 
+    struct Options: Decodable, Sendable {
+        var filter: CacheFilter
+        var after: Int64?
+
+        private enum CodingKeys: CodingKey { case after }
+
+        init(from decoder: any Decoder) throws {
+            filter = try CacheFilter(from: decoder, besides: ["after"])
+            after = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(Int64.self, forKey: .after)
+        }
+    }
+
     let service: FetchService
 
-    func run(_ options: CacheFilter, _ call: Call) async throws -> JSON {
-        let selection = try selection(options, call.caller)
+    func run(_ options: Options, _ call: Call) async throws -> JSON {
+        let selection = try selection(options.filter, call.caller)
         let after = options.after ?? 0
         let entries = try await perform(call.caller) { rows in
             try rows.list(selection, after: after, limit: Self.pageEntries + 1)
@@ -177,14 +191,26 @@ struct CacheRemoveTask: CacheTask {
     static let summary = "Removes responses from the caller's part of the cache."
     static let optionsSchema: JSON? = CacheFilter.schema(["all": ["type": "boolean"]])
 
+    struct Options: Decodable, Sendable {
+        var filter: CacheFilter
+        var all: Bool?
+
+        private enum CodingKeys: CodingKey { case all }
+
+        init(from decoder: any Decoder) throws {
+            filter = try CacheFilter(from: decoder, besides: ["all"])
+            all = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(Bool.self, forKey: .all)
+        }
+    }
+
     let service: FetchService
 
-    func run(_ options: CacheFilter, _ call: Call) async throws -> JSON {
-        guard options.isSelective != (options.all == true) else {
-            throw BridgeError.invalidOption(
-                "$", expected: "all, or a selection", got: options.isSelective ? "both" : "neither")
+    func run(_ options: Options, _ call: Call) async throws -> JSON {
+        let isSelective = options.filter.isSelective
+        guard isSelective != (options.all == true) else {
+            throw BridgeError.invalidOption("$", expected: "all, or a selection", got: isSelective ? "both" : "neither")
         }
-        let selection = try selection(options, call.caller)
+        let selection = try selection(options.filter, call.caller)
         // Responses that are still arriving would be stored again.
         service.shared.stopKeeping(of: call.caller.uid)
         let removed = try await perform(call.caller, removes: true) { rows in
