@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import TaskKit
 import TaskKitTesting
 import TestSupport
@@ -154,6 +156,27 @@ struct ReplayTests {
             _ = try await bridge.call("http.recordings.remove", ["name": "a"])
             #expect(try await bridge.call("http.recordings.list", [:]) == ["recordings": []])
         }
+    }
+
+    @Test("Of two recordings that begin together, one is refused")
+    func together() async throws {
+        let service = FetchService()
+        let bridge = try await TestBridge.start(.fetch(service))
+        let session = await bridge.session()
+        let disk = DispatchSemaphore(value: 0)
+        service.replays.threads.submit(of: geteuid()) { disk.wait() }
+        let calls = [
+            await session.begin("http.record", ["name": "a"]), await session.begin("http.record", ["name": "b"]),
+        ]
+        // Both calls have arrived when this one is answered.
+        try await session.call("http.offline")
+        disk.signal()
+        let first = try await session.outcome(of: calls[0])
+        #expect(first["name"] == "a" && first["on"] == true)
+        let error = await #expect(throws: BridgeError.self) { try await session.outcome(of: calls[1]) }
+        #expect(error?.code == .busy && error?.data == ["started": false])
+        #expect(try await session.call("http.recordings.list")["recordings"]?.arrayValue?.count == 1)
+        await bridge.stop()
     }
 
     @Test("With har, a result contains a HAR of all hops without secrets")

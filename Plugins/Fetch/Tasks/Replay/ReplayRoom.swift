@@ -11,10 +11,14 @@ final class ReplayRoom: Sendable {
     /// The active recording, replay and offline state of a user.
     private struct Activity {
         var recording: Recording?
+        /// The name of a recording whose folder is being created.
+        var beginning: String?
         var replay: Replay?
         var isOffline = false
 
-        var isNothing: Bool { recording == nil && replay == nil && !isOffline }
+        var isNothing: Bool { recording == nil && beginning == nil && replay == nil && !isOffline }
+        /// The name of the recording that runs or begins.
+        var recordingName: String? { recording?.folder.name ?? beginning }
     }
 
     private struct State {
@@ -38,11 +42,11 @@ final class ReplayRoom: Sendable {
     func replay(of user: UInt32) -> Replay? { state.withLock { $0.activities[user]?.replay } }
     func recording(of user: UInt32) -> Recording? { state.withLock { $0.activities[user]?.recording } }
 
-    private func change(_ user: UInt32, _ body: (inout Activity) -> Void) {
+    private func change<T: Sendable>(_ user: UInt32, _ body: (inout Activity) -> T) -> T {
         state.withLock { state in
             var activity = state.activities[user] ?? Activity()
-            body(&activity)
-            state.activities[user] = activity.isNothing ? nil : activity
+            defer { state.activities[user] = activity.isNothing ? nil : activity }
+            return body(&activity)
         }
     }
 
@@ -59,10 +63,13 @@ final class ReplayRoom: Sendable {
     ) async throws(BridgeError) -> Recording {
         let parent = try parent(of: user)
         let folder = try RecordingFolder(name, in: parent)
-        if let running = recording(of: user) {
-            throw BridgeError(
-                .busy, "the recording \(running.folder.name) is running; end it first", data: ["started": false])
+        let running = change(user) { activity in
+            let running = activity.recordingName
+            if running == nil { activity.beginning = name }
+            return running
         }
+        if let running { throw Self.isRunning(running) }
+        defer { change(user) { $0.beginning = nil } }
         let recording = try await run(of: user) { () throws(BridgeError) in
             if folder.exists {
                 guard replaces else {
@@ -71,7 +78,9 @@ final class ReplayRoom: Sendable {
                 folder.remove()
             }
             guard RecordingFolder.names(in: parent).count < Self.maximumRecordings else {
-                throw BridgeError(.busy, "a user may have \(Self.maximumRecordings) recordings; remove one first")
+                throw BridgeError(
+                    .busy, "a user may have \(Self.maximumRecordings) recordings; remove one first",
+                    data: ["started": false])
             }
             for path in [Self.above(parent), parent] { mkdir(path, 0o700) }
             return try Recording(folder, choice)
@@ -107,13 +116,15 @@ final class ReplayRoom: Sendable {
     /// - Throws: `options.invalid`, `busy`, `recording.not_found`.
     func remove(_ name: String, of user: UInt32) async throws(BridgeError) {
         let folder = try folder(name, of: user)
-        guard recording(of: user)?.folder.name != name else {
-            throw BridgeError(.busy, "the recording \(name) is running; end it first", data: ["started": false])
-        }
+        guard state.withLock({ $0.activities[user]?.recordingName }) != name else { throw Self.isRunning(name) }
         try await run(of: user) { () throws(BridgeError) in
             guard folder.exists else { throw .noRecording(name) }
             folder.remove()
         }
+    }
+
+    private static func isRunning(_ name: String) -> BridgeError {
+        BridgeError(.busy, "the recording \(name) is running; end it first", data: ["started": false])
     }
 
     func folder(_ name: String, of user: UInt32) throws(BridgeError) -> RecordingFolder {

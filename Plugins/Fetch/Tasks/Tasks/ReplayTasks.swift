@@ -155,12 +155,13 @@ struct ReadRecordingTask: BridgeTask {
         try call.caller.requireProgram(Self.name)
         let folder = try room.folder(options.name, of: call.caller.uid)
         if let body = options.body, !RecordingFolder.isHash(body) {
-            throw BridgeError.invalidOption("$.body", expected: "64 small hexadecimal digits", got: "something else")
+            throw BridgeError.invalidOption(
+                "$.body", expected: "64 hexadecimal digits in lower case", got: "something else")
         }
         let path = options.body.map { folder.bodyPath($0) } ?? folder.harPath
-        guard folder.exists, access(path, F_OK) == 0 else { throw BridgeError.noRecording(options.name) }
         let file = try await room.run(of: call.caller.uid) { () throws(BridgeError) in
-            try RecordedFile(path, O_RDONLY)
+            guard folder.exists, access(path, F_OK) == 0 else { throw BridgeError.noRecording(options.name) }
+            return try RecordedFile(path, O_RDONLY)
         }
         let type = options.body == nil ? "application/json" : "application/octet-stream"
         let (room, user) = (room, call.caller.uid)
