@@ -61,7 +61,7 @@ struct StrictHostsTests {
         #expect(try hosts.note(#require(StrictTransport("max-age=9")), of: Host("c.example"), in: hidden))
         clock.pass(1)
         let other = StrictHosts(now: clock.now)
-        try other.take(text: hosts.text())
+        try other.take(text: hosts.text(maximumBytes: 1000))
         #expect(other.all(of: 1000).map(\.host) == ["a.example"])
         #expect(throws: (any Error).self) { try other.take(text: Array("[{}]".utf8)) }
     }
@@ -74,6 +74,31 @@ struct StrictHostsTests {
         }
         #expect(hosts.all(of: 1000).count == StrictHosts.maximumHosts)
         #expect(try !hosts.covers(Host("h0.example"), in: own) && hosts.covers(Host("h1.example"), in: own))
+    }
+
+    @Test("The saved entries fit into the file; users with many long names lose those that expire first")
+    func savedBytes() throws {
+        let hosts = StrictHosts(now: clock.now)
+        #expect(try note(hosts, "a.example", "max-age=100"))
+        let long = String(repeating: "\(String(repeating: "a", count: 59)).", count: 4)
+        for uid: UInt32 in [1001, 1002] {
+            let site = "https://\(long)\(uid)"
+            for index in 0..<StrictHosts.maximumHosts {
+                let policy = try #require(StrictTransport("max-age=\(index + 1)"))
+                let place = StrictHosts.Partition(uid: uid, profile: String(repeating: "p", count: 64), site: site)
+                #expect(try hosts.note(policy, of: Host("\(long)h\(index)"), in: place))
+            }
+        }
+        let text = try hosts.text(maximumBytes: StateFile.maximumBytes)
+        #expect(text.count <= StateFile.maximumBytes && text.count > StateFile.maximumBytes / 2)
+        let other = StrictHosts(now: clock.now)
+        try other.take(text: text)
+        #expect(other.all(of: 1000).map(\.host) == ["a.example"])
+        for uid: UInt32 in [1001, 1002] {
+            let kept = Set(other.all(of: uid).map { String($0.host.dropFirst(long.utf8.count)) })
+            let (hasLast, hasFirst) = (kept.contains("h\(StrictHosts.maximumHosts - 1)"), kept.contains("h0"))
+            #expect(kept.count > 1000 && hasLast && !hasFirst)
+        }
     }
 
     @Test(

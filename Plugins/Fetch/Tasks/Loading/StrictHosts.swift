@@ -101,10 +101,16 @@ final class StrictHosts: Sendable {
         var partition: Partition
         var host: String
         var entry: Entry
+
+        /// The maximum length of its JSON text, with numbers of any size. No name has a character that is escaped.
+        var maximumBytes: Int { 160 + partition.profile.utf8.count + partition.site.utf8.count + host.utf8.count }
     }
 
-    /// Returns the entries as JSON text, without those of private profiles.
-    func text() throws -> [UInt8] {
+    /// Returns the entries as JSON text, without those of private profiles. If they do not fit, the users with the most
+    /// bytes lose the entries that expire first.
+    ///
+    /// - Parameter maximumBytes: The maximum length of the text.
+    func text(maximumBytes: Int) throws -> [UInt8] {
         let time = now().seconds
         let saved = hosts.withLock { hosts in
             hosts.filter { !ProfileName(stored: $0.key.profile).isPrivate }.flatMap { partition, known in
@@ -113,10 +119,27 @@ final class StrictHosts: Sendable {
                 }
             }
         }
-        return try JSONCoding.encode(saved)
+        return try JSONCoding.encode(Self.fitting(saved, in: maximumBytes - 2))
     }
 
-    /// Restores the entries that ``text()`` has returned.
+    /// Returns the entries that fit into a number of bytes, with equal shares of it for all users.
+    private static func fitting(_ saved: [Saved], in maximum: Int) -> [Saved] {
+        guard saved.reduce(0, { $0 + $1.maximumBytes }) > maximum else { return saved }
+        let sums = Dictionary(grouping: saved, by: \.partition.uid).map { ($1, $1.reduce(0) { $0 + $1.maximumBytes }) }
+        var (fitting, left, users): ([Saved], Int, Int) = ([], maximum, sums.count)
+        for (own, bytes) in sums.sorted(by: { $0.1 < $1.1 }) {
+            var share = min(left / users, bytes)
+            (left, users) = (left - share, users - 1)
+            for one in own.sorted(by: { $0.entry.until > $1.entry.until }) {
+                share -= one.maximumBytes
+                guard share >= 0 else { break }
+                fitting.append(one)
+            }
+        }
+        return fitting
+    }
+
+    /// Restores the entries that ``text(maximumBytes:)`` has returned.
     func take(text: [UInt8]) throws {
         let saved = try JSONCoding.decode([Saved].self, from: JSON(parsing: text))
         hosts.withLock { hosts in

@@ -52,7 +52,7 @@ final class FetchService: Sendable {
         quota = TransferQuota(metrics: { metrics.value })
         cache = HTTPCache(metrics: { metrics.value })
         let hosts = StrictHosts(now: now)
-        let strictFile = StateFile("fetch-strict-hosts.json") { try hosts.text() }
+        let strictFile = StateFile("fetch-strict-hosts.json") { try hosts.text(maximumBytes: StateFile.maximumBytes) }
         (strictHosts, self.strictFile) = (hosts, strictFile)
         let stores: [any WebsiteDataStore] = [
             PackageData(packages: packages), CacheData(cache: cache, shared: shared),

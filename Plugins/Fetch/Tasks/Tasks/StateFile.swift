@@ -6,7 +6,7 @@ import TaskKit
 final class StateFile: Sendable {
     /// The time between a change and its write, so that several changes are written once.
     static let delay = Duration.seconds(5)
-    /// The maximum length of a file that is read.
+    /// The maximum length of the file. A longer one is neither written nor read.
     static let maximumBytes = 4 << 20
 
     private struct State {
@@ -94,6 +94,9 @@ final class StateFile: Sendable {
 
     /// Replaces the file atomically: it has either the new or the previous content.
     private static func write(_ bytes: [UInt8], to path: String) throws {
+        guard bytes.count <= maximumBytes else {
+            throw BridgeError(.internal, "the new content has more than \(maximumBytes) bytes")
+        }
         let other = path + ".new"
         let file = Glibc.open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure("it cannot be made") }
