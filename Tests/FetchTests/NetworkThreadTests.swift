@@ -75,4 +75,21 @@ struct NetworkThreadTests {
         let error = await #expect(throws: BridgeError.self) { try await transfer.next() }
         #expect(error?.code == .callCancelled)
     }
+
+    @Test("If too many users have a thread, the next one gets busy, and nothing was sent")
+    func threads() async throws {
+        let port = try BoundPort()
+        let url = try WebURL("http://127.0.0.1:\(port.number)/")
+        func start(_ user: UInt32) throws -> RunningTransfer {
+            let request = TransferRequest(
+                url: url, method: "GET", headers: HeaderList(), dropsRedirects: false, maximumBodyBytes: 1000,
+                connectTimeout: .seconds(600), idleTimeout: .seconds(600), gate: AddressGate(), tls: TLSSettings())
+            return try network.start(request, for: user)
+        }
+        let transfers = try (0..<UInt32(Network.maximumThreads)).map { try start($0) }
+        let error = #expect(throws: BridgeError.self) { try start(1000) }
+        #expect(error?.code == .busy && error?.data?["started"] == false)
+        withExtendedLifetime(transfers) {}
+        await network.stop()
+    }
 }

@@ -53,6 +53,19 @@ struct RedirectTests {
         }
     }
 
+    @Test("If a redirect leads to an unreachable server, the error states that a request was sent")
+    func unreachable() async throws {
+        let port = try BoundPort()
+        let target: JSON = .string("http://127.0.0.1:\(port.number)/")
+        try await withServer(["/": Script.redirect(303, to: target)]) { bridge, server in
+            let direct = await Fetching.error(bridge, ["url": target])
+            #expect(direct?.code == "http.connect" && direct?.data?["started"] == false)
+            let options: JSON = ["url": server.url("/"), "method": "POST", "body": ["text": "abc"]]
+            let error = await Fetching.error(bridge, options)
+            #expect(error?.code == "http.connect" && error?.data?["started"] == true && error?.isTransient == true)
+        }
+    }
+
     @Test("Secret headers are not sent to another origin")
     func secrets() async throws {
         let other = try ScriptedServer(["/": Script.response("")])

@@ -106,6 +106,7 @@ struct CopyEndTests {
         ] as [(String, JSON)] {
             let error = try await #require(throws: BridgeError.self) { _ = try await session.call(task, options) }
             #expect(error.code == .busy && error.isTransient, "\(task)")
+            #expect(error.data?["started"] == false, "\(task)")
         }
         _ = try await session.readAll(copy["stream"] ?? nil)
         _ = try await session.readAll(try await session.call("persistence.export")["stream"] ?? nil)

@@ -61,7 +61,10 @@ struct Loader: Sendable {
         var hop = first
         var redirects: [LoadedResponse.Redirect] = []
         while true {
-            let response = try await way.load(hop, context)
+            let response: HopResponse
+            do throws(BridgeError) { response = try await way.load(hop, context) } catch {
+                throw redirects.isEmpty ? error : error.afterRequest
+            }
             if let url = response.url { hop.url = url }
             guard response.head.isRedirect, mode != .manual else {
                 return LoadedResponse(url: hop.url, redirects: redirects, last: response)
@@ -80,5 +83,14 @@ struct Loader: Sendable {
             ? "the server redirects, which the option redirect forbids"
             : "the server redirects more than \(Redirects.maximum) times"
         return BridgeError(.httpRedirects, message, data: ["url": .string(target.textWithFragment)])
+    }
+}
+
+extension BridgeError {
+    /// The error of a fetch that has sent a request before the one that failed.
+    fileprivate var afterRequest: BridgeError {
+        guard data?["started"] == false, var members = data?.objectValue else { return self }
+        members["started"] = true
+        return BridgeError(code, message, data: .object(members), isTransient: isTransient, retryAfter: retryAfter)
     }
 }

@@ -52,8 +52,8 @@ final class Network: Sendable {
                 if let thread = state.threads[user] { return (thread, state.lastNumber) }
                 guard state.running < Self.maximumThreads else {
                     throw BridgeError(
-                        .busy, "\(Self.maximumThreads) users are fetching; try again in a moment", isTransient: true,
-                        retryAfter: .seconds(1))
+                        .busy, "\(Self.maximumThreads) users are fetching; try again in a moment",
+                        data: ["started": false], isTransient: true, retryAfter: .seconds(1))
                 }
                 let thread = try NetworkThread("fetch-\(user)") { [weak self] in self?.end($0, of: user) }
                 state.threads[user] = thread

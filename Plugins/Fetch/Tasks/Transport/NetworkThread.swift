@@ -80,7 +80,8 @@ final class NetworkThread: Sendable {
     }
 
     private static let noThread = BridgeError(
-        .busy, "the system cannot create a thread for the transfer", isTransient: true, retryAfter: .seconds(1))
+        .busy, "the system cannot create a thread for the transfer", data: ["started": false], isTransient: true,
+        retryAfter: .seconds(1))
 
     /// Submits a command to the thread. Any thread.
     ///
