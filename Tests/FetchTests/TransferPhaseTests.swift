@@ -51,6 +51,29 @@ struct TransferPhaseTests {
         #expect(phases == [.connecting])
     }
 
+    @Test("is connecting until connectMs have passed, if all connections to the host are in use")
+    func waitingForConnection() async throws {
+        let server = try BoundPort()
+        server.listen()
+        var gate = AddressGate()
+        gate.openNetworks = [try #require(IPNetwork("127.0.0.0/8"))]
+        let (reports, onReport) = AsyncStream.makeStream(of: TransferProgress.Phase.self)
+        var request = TransferRequest(
+            url: try WebURL("http://127.0.0.1:\(server.number)/"), method: "GET", headers: HeaderList(),
+            dropsRedirects: false, maximumBodyBytes: 1000, connectTimeout: .seconds(600), idleTimeout: .seconds(600),
+            gate: gate, tls: TLSSettings(), onPhase: { if $0 == .waiting { onReport.yield($0) } })
+        let network = Network()
+        let others = try (0..<6).map { _ in try network.start(request, for: 1000) }
+        for await _ in reports.prefix(others.count) {}
+        request.connectTimeout = .milliseconds(50)
+        let last = try network.start(request, for: 1000)
+        let error = await #expect(throws: BridgeError.self) { try await last.next() }
+        #expect(error?.code == .httpTimeout)
+        #expect(error?.data?["started"] == false)
+        for other in others { other.cancel() }
+        await network.stop()
+    }
+
     @Test("is securing while the server does not start a TLS session")
     func securing() async throws {
         let server = try BoundPort()

@@ -153,11 +153,14 @@ final class RunningTransfers {
 }
 
 extension Transfer {
-    /// Returns the remaining time until the idle timeout; zero or less if it has expired. The timeout does not apply
-    /// while the transfer waits for its own reader or for the request's body. libcurl enforces the connect timeout.
+    /// Returns the remaining time until the connect timeout, or after the start of the request until the idle timeout;
+    /// zero or less if it has expired. The idle timeout does not apply while the transfer waits for its own reader or
+    /// for the request's body. libcurl's own connect timeout does not include the wait for one of the host's
+    /// connections.
     fileprivate func remainingTime(at now: ContinuousClock.Instant) -> Duration {
         let untilReport = request.onProgress == nil ? NetworkThread.idleTime : NetworkThread.progressInterval
-        guard hasStarted, result == nil, !isReceivingPaused, !isSendingPaused else { return untilReport }
+        guard result == nil, !isReceivingPaused, !isSendingPaused else { return untilReport }
+        guard hasStarted else { return min(untilReport, request.connectTimeout - (now - start)) }
         return min(untilReport, request.idleTimeout - (now - lastActivity))
     }
 
