@@ -28,7 +28,7 @@ extension Page {
     }
 
     /// The origin of the document; `nil` for none.
-    var origin: String? { view.uri.flatMap { PageOrigin(ofURI: $0)?.text } }
+    var origin: String? { documentOrigin?.text }
 
     /// Asks the user on the document's session, or as the container if there is no session.
     ///

@@ -5,8 +5,8 @@ internal import WebProfiles
 extension Page {
     /// Whether the profile gives the document's origin a permission.
     func isAllowed(_ kind: PermissionKind) -> Bool {
-        guard let permissions = container?.settings.permissions, let uri = view.uri else { return false }
-        let origin = PageOrigin(ofURI: uri)
+        guard let permissions = container?.settings.permissions else { return false }
+        let origin = documentOrigin
         let isAllowed = origin.map { permissions[kind]?.contains($0) ?? false } ?? false
         publish(
             "web.permission",

@@ -43,6 +43,9 @@ public final class Page {
     let loadTimer: LoadTimer
     var retries = LoadRetries()
     var errorPage = ErrorPageState.none
+    /// The origin of the document; `nil` for none. It does not change while a load waits for its response, whose
+    /// address `view.uri` may be.
+    private(set) var documentOrigin: PageOrigin?
     /// The address of a started load that has no document yet.
     var startedURI: String?
     /// The address that the engine has replaced with an empty document.
@@ -111,6 +114,7 @@ public final class Page {
         isClosing = false
         credentials = nil
         session = nil
+        documentOrigin = uri.flatMap { PageOrigin(ofURI: $0) }
         bridge.commit(uri)
     }
 
