@@ -27,8 +27,8 @@ struct PanelQuestion: Sendable, Hashable {
 
     init(kind: String, message: String, origin: String?, defaultText: String? = nil) {
         self.kind = kind
-        self.message = String(decoding: message.utf8.prefix(Self.maximumBytes), as: UTF8.self)
-        self.defaultText = defaultText.map { String(decoding: $0.utf8.prefix(Self.maximumBytes), as: UTF8.self) }
+        self.message = message.cut(toBytes: Self.maximumBytes)
+        self.defaultText = defaultText?.cut(toBytes: Self.maximumBytes)
         self.origin = origin
     }
 

@@ -1,4 +1,5 @@
 internal import CWebKitGTK
+internal import Glibc
 internal import MainLoop
 
 /// A request for an address with a scheme of this program. Answered once; it fails if it is released without an answer.
@@ -42,7 +43,10 @@ public final class SchemeRequest {
     ///   - fields: Other header fields, by name and value.
     ///   - body: The body.
     public func answer(_ status: Int, type: String?, fields: [(String, String)], _ body: Body) {
-        guard !isAnswered else { return }
+        guard !isAnswered else {
+            if case .descriptor(let descriptor, _) = body { close(descriptor) }
+            return
+        }
         isAnswered = true
         let stream: UnsafeMutablePointer<GInputStream>?
         let count: Int

@@ -12,6 +12,8 @@ public final class CookieReplica {
     /// The maximum number of changes in a call, as in the plugin, and of bytes in their texts.
     private static let maximumChanges = 200
     private static let maximumBytes = 256 << 10
+    /// The maximum number of rounds in ``settle()``: a page may change cookies all the time.
+    private static let maximumRounds = 10
 
     private let bridge: Bridge
     private let jar: WebCookieJar
@@ -62,15 +64,16 @@ public final class CookieReplica {
         await work().value
     }
 
-    /// Waits until neither side has changes for the other, or the daemon does not answer.
+    /// Waits until neither side has changes for the other, the daemon does not answer, or both have exchanged changes
+    /// several times.
     public func settle() async {
-        var before: Int
-        repeat {
-            before = count
+        for _ in 0..<Self.maximumRounds {
+            let before = count
             isAttachDue = true
             isJarDue = true
             await work().value
-        } while count != before && !isJarDue
+            if count == before || isJarDue { return }
+        }
     }
 
     // MARK: Due work
