@@ -26,7 +26,7 @@ public final class SleepDelay {
     ///   - owner: The manager's unique name.
     ///   - completion: Receives the lock, once; `nil` if the manager gives none.
     static func take(_ bus: OpaquePointer, _ owner: String, _ completion: @escaping @MainActor (SleepDelay?) -> Void) {
-        let words = ["sleep", "trestle-web", "Pages hear of the machine's sleep before it begins.", "delay"]
+        let words = ["sleep", "trestle-web", "Pages are notified before the machine sleeps.", "delay"]
         var items: [OpaquePointer?] = words.map { g_variant_new_string($0) }
         let data = AsyncResult.pointer { completion(lock(bus, $0)) }
         let type = g_variant_type_new("(h)")

@@ -49,7 +49,7 @@ final class PageOutput {
         if waitingBytes > Self.maximumBytes { fail() }
     }
 
-    /// Closes the connection after the daemon has read the waiting lines: the document posted them before it was left.
+    /// Closes the connection after the socket has taken the waiting lines: the document posted them before it was left.
     func finish() {
         onFailure = nil
         guard isOpen, waitingBytes > 0 else { return close() }

@@ -137,7 +137,7 @@ extension LoadFailure {
     static func refused(_ uri: String) -> LoadFailure {
         LoadFailure(
             uri: uri, domain: "refused", number: 0,
-            message: "the engine does not load this address; is its port right?", isCancelled: false)
+            message: "the engine does not load this address; check its port", isCancelled: false)
     }
 
     /// The code in events: `cancelled`, `timeout`, `untrusted`, `refused`, or the engine's number.

@@ -64,8 +64,8 @@ extension Container {
         /// The reason as text.
         public var description: String {
             switch self {
-            case .busy: "others are being compiled"
-            case .wrong(let error): "the engine does not take them: \(error)"
+            case .busy: "other filters are being compiled"
+            case .wrong(let error): "the engine does not accept the filters: \(error)"
             case .failed(let error): "they were not compiled: \(error)"
             }
         }

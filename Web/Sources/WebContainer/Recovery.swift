@@ -68,7 +68,7 @@ public struct Recovery: Sendable {
     /// Notes that the page has a document. Before that, the process may still be starting and not respond.
     public mutating func committed() { hasDocument = true }
 
-    /// Handles the passing of time. Called periodically while the page is visible.
+    /// Handles the passing of time. Called periodically after the page was first shown.
     ///
     /// - Parameter moment: The current moment, without the time in which the machine was suspended: the page was too.
     public mutating func tick(at moment: Duration) -> Action? {
@@ -91,8 +91,7 @@ public struct Recovery: Sendable {
         return pulse == .hung ? .responsive : nil
     }
 
-    /// Suspends or resumes the checks: a dialog blocks the page, or it is not visible, so it cannot respond and need
-    /// not.
+    /// Suspends or resumes the checks: a page with an open dialog cannot respond.
     ///
     /// - Parameter isSuspended: Whether the checks are suspended.
     public mutating func suspend(_ isSuspended: Bool) {

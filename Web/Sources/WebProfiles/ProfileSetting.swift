@@ -151,7 +151,7 @@ struct ProfileSetting: Sendable {
                 "The maximum memory of each web process in MiB, above which it is ended. 0: the engine decides."),
             ProfileSetting(
                 "tasks.pages", .list(of: .text), \.pageTasks,
-                "The tasks web.… that pages may call about themselves."),
+                "The tasks web.… that pages may call. Those with the option view act only on the calling page."),
             ProfileSetting("tasks.events", .list(of: .text), \.events, "The events web.… that are published."),
         ]
         + Profile.permissionNames.map { name in

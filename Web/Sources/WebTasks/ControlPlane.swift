@@ -59,8 +59,8 @@ public final class ControlPlane {
 
     // MARK: Permissions
 
-    /// Admits calls of the container's own user. A page is admitted only if the profile names the task, and only for
-    /// itself.
+    /// Admits calls of the container's own user. A page is admitted only if the profile names the task. Tasks that act
+    /// on a page then admit only this page; other tasks act on the whole container.
     ///
     /// - Throws: `permission.denied`.
     func admit(_ call: IncomingCall) throws(BridgeError) {

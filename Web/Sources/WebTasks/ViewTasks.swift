@@ -18,7 +18,6 @@ struct OpenOptions: Codable, Sendable {
 
 struct ViewOptions: Codable, Sendable {
     var view: Int?
-    var info: JSON?
 }
 
 struct NavigateOptions: Codable, Sendable {

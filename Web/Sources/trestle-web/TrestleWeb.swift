@@ -28,13 +28,14 @@ struct TrestleWeb: ParsableCommand {
               trestle-web install --profile notes notes-1.2.0.tar.zst
 
             Offline packages are installed by the commands install, list, remove and rollback; trestle-web install
-            --help says more.
+            --help describes them.
 
             EXIT STATUS
               0  done, or every page was closed      1   the page could not be shown
               64  wrong usage                         69  there is no display
+              70  internal error
               75  the daemon, which the profile requires, is gone; or the filters could not be compiled
-              78  the profile is wrong
+              78  invalid profile
             """,
         version: TrestleVersion.current)
 
@@ -70,7 +71,7 @@ struct TrestleWeb: ParsableCommand {
     var places = "js"
     @Option(help: ArgumentHelp("Writes a picture of the page as PNG, and exits.", valueName: "file"))
     var screenshot: String?
-    @Flag(help: "Use the whole screen, without decoration.")
+    @Flag(help: "Uses the whole screen, without decoration.")
     var kiosk = false
     @Flag(help: "For developers: the inspector, and the console to standard output. Not with --kiosk.")
     var dev = false

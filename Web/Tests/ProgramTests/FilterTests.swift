@@ -171,7 +171,7 @@ struct FilterTests {
             try run.write(profile: "filters = [{ action = \"block\", url = \"(\" }]\n", named: "test")
             let ended = try run.spawn(["--profile", "test", "\(run.server.origins[0])/page.html"])
             #expect(try ended.wait() == .exited(78))
-            #expect(run.errors.contains("trestle-web: filters: the engine does not take them: "))
+            #expect(run.errors.contains("trestle-web: filters: the engine does not accept the filters: "))
         }
     }
 }
