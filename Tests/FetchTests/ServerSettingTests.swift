@@ -74,4 +74,17 @@ struct ServerSettingTests {
             try FetchSettings(JSONCoding.decode(FetchConfiguration.self, from: section))
         }
     }
+
+    @Test(
+        "An invalid part of the user agent is reported with its own setting",
+        arguments: [
+            (["user_agent": "A\n"], "$.user_agent"), (["user_agent_append": "B\n"], "$.user_agent_append"),
+            (["user_agent": "A/1", "user_agent_append": "B\u{20AC}"], "$.user_agent_append"),
+        ] as [(JSON, String)])
+    func userAgent(section: JSON, path: String) {
+        let error = #expect(throws: JSONMismatch.self) {
+            try FetchSettings(JSONCoding.decode(FetchConfiguration.self, from: section))
+        }
+        #expect(error?.path == path)
+    }
 }

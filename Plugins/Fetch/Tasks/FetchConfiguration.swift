@@ -278,8 +278,10 @@ struct FetchSettings: Sendable {
         let parts = [section.userAgent ?? standardUserAgent, section.userAgentAppend ?? ""]
         let text = parts.filter { !$0.isEmpty }.joined(separator: " ")
         guard HeaderField.isValue(text) else {
+            let isFirst = section.userAgent.map { !HeaderField.isValue($0) } ?? false
             throw JSONMismatch(
-                path: "$.user_agent", expected: "the value of a header field", got: "one with characters that none has")
+                path: isFirst ? "$.user_agent" : "$.user_agent_append", expected: "the value of a header field",
+                got: "a text with characters that such a value cannot have")
         }
         return text
     }

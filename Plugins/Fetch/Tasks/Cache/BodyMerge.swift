@@ -1,3 +1,4 @@
+import Glibc
 import HTTPRules
 
 /// Adds bytes to a stored body.
@@ -26,7 +27,7 @@ struct BodyMerge {
             try folder.adopt(file)
             return .file(file.name)
         case .file(let name):
-            guard let file = folder.open(name, toWrite: true) else { throw BodyFile.Failure(code: 2) }
+            guard let file = folder.open(name, toWrite: true) else { throw BodyFile.Failure(code: ENOENT) }
             try copy(range, of: new, to: file)
             return old
         }

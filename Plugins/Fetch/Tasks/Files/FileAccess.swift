@@ -26,7 +26,7 @@ struct FileAccess: Sendable {
         guard caller.uid == owner else {
             throw .noFiles("the daemon runs as uid \(owner), and uses files for this user alone")
         }
-        guard !folders.isEmpty else { throw .noFiles("the setting download_dirs names no folder") }
+        guard !folders.isEmpty else { throw .noFiles("files are not allowed: the setting download_dirs is empty") }
         guard let names = Self.names(of: path), path.utf8.count <= Self.maximumPathBytes else {
             throw .invalidOption(
                 option, expected: "the absolute path of a file, without . and .. in it", got: Self.shown(path))

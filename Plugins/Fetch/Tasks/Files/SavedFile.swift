@@ -32,7 +32,7 @@ final class SavedFile: Sendable {
         let temporary = ".trestle-\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let descriptor = openat(folder.descriptor, temporary, flags, 0o600)
-        guard descriptor >= 0 else { throw .file(errno, place.path, "the file cannot be made") }
+        guard descriptor >= 0 else { throw .file(errno, place.path, "the file cannot be created") }
         file = BodyFile(name: temporary, descriptor: descriptor, unfinished: nil)
         (self.place, self.folder, self.replaces, self.temporary) = (place, folder, replaces, temporary)
     }
@@ -69,7 +69,7 @@ final class SavedFile: Sendable {
     ///   when this is released.
     func finish() throws(BridgeError) -> JSON {
         do throws(BodyFile.Failure) { try file.flush() } catch {
-            throw .file(error.code, place.path, "the file cannot be brought to disk")
+            throw .file(error.code, place.path, "the file cannot be flushed to disk")
         }
         // The file may have been created meanwhile.
         try Self.check(place, in: folder, replaces)

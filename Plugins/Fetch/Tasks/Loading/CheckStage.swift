@@ -10,7 +10,7 @@ struct CheckStage: HopStage {
 
     private func check(_ url: WebURL, _ context: LoadContext) throws(BridgeError) {
         guard !ClosedPorts.isClosedPort(url.port) else {
-            throw .refused(.port, "the port \(url.port) is closed to requests", host: url.host)
+            throw .refused(.port, "requests to port \(url.port) are not allowed", host: url.host)
         }
         // An address in the URL is refused immediately. Names are checked when they are resolved.
         if let address = url.host.address, let reason = context.settings.gate.reason(against: address) {

@@ -51,7 +51,7 @@ enum HeaderText {
 
 extension JSONMismatch {
     fileprivate static func unknown(_ key: String, _ path: String, _ known: [String]) -> JSONMismatch {
-        JSONMismatch(path: "\(path).\(key)", expected: "no such key", got: "one", knownKeys: known)
+        JSONMismatch(path: "\(path).\(key)", expected: "a known key", got: JSON.string(key).text, knownKeys: known)
     }
 }
 

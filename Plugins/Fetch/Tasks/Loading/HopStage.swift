@@ -9,7 +9,7 @@ struct Hop: Sendable {
     var method: String
     var headers: HeaderList
     var body: RequestBody?
-    /// Whether the body of a response is requested without decoding; `nil` if no body is. Called on the network's
+    /// Returns whether the body of a response is delivered as sent; `nil` if every body is decoded. Called on the network's
     /// thread.
     var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
     /// Called on any thread when the request is complete and is sent; `nil` if no call is needed.

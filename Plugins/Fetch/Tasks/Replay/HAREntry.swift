@@ -32,7 +32,8 @@ struct HAREntry: Sendable {
     /// - Parameter omitted: The number of entries that did not fit.
     static func log(_ entries: [JSON], omitted: Int) -> JSON {
         var log: JSONObject = [
-            "version": "1.2", "creator": ["name": "Trestle", "version": "1"], "entries": .array(entries),
+            "version": "1.2", "creator": ["name": "Trestle", "version": .string(FetchSettings.version)],
+            "entries": .array(entries),
         ]
         if omitted > 0 { log["comment"] = .string("\(omitted) entries are left out: they are too long") }
         return ["log": .object(log)]

@@ -44,7 +44,7 @@ final class Recording: Sendable {
     static let maximumBodyBytes: Int64 = 256 << 20
 
     private static let begin = Array(
-        #"{"log":{"version":"1.2","creator":{"name":"Trestle","version":"1"},"entries":["#.utf8)
+        #"{"log":{"version":"1.2","creator":{"name":"Trestle","version":"\#(FetchSettings.version)"},"entries":["#.utf8)
     private static let end = Array("\n]}}\n".utf8)
 
     struct Figures: Sendable {

@@ -130,9 +130,12 @@ struct FetchOptions: Decodable, Sendable {
                 "description": "the maximum length of the body, both as received and decoded",
             ],
             "connectMs": [
-                "type": "integer", "minimum": 1, "description": "milliseconds until the request can be sent",
+                "type": "integer", "minimum": 1,
+                "description": "the maximum time in milliseconds until the request can be sent",
             ],
-            "idleMs": ["type": "integer", "minimum": 1, "description": "milliseconds without a byte"],
+            "idleMs": [
+                "type": "integer", "minimum": 1, "description": "the maximum time in milliseconds without a byte",
+            ],
             "integrity": ["type": "string", "description": "sha256-…, sha384-… or sha512-…"],
             "cache": CacheOptions.policySchema,
             "key": ["type": "string", "description": "distinguishes stored responses to the same URL"],
@@ -148,11 +151,11 @@ struct FetchOptions: Decodable, Sendable {
             "saveTo": [
                 "type": "string", "description": "the path of the file to which the body is written, with as: file",
             ],
-            "replace": ["type": "boolean", "default": false, "description": "whether that file may exist"],
+            "replace": ["type": "boolean", "default": false, "description": "whether an existing file is replaced"],
             "har": [
                 "type": "boolean", "default": false, "description": "whether the result has a HAR of the requests",
             ],
-            "profile": ["type": "string", "description": "the set of cookies; default is the one that is used"],
+            "profile": ["type": "string", "description": "the cookie profile; default if none is named"],
         ],
         "required": ["url"],
         "additionalProperties": false,

@@ -161,7 +161,9 @@ struct LoadOptions: Decodable, Sendable {
             "status": ["type": "integer"], "reason": ["type": "string"], "url": ["type": "string"],
             "headers": HeaderText.schema, "body": ["type": "object"], "from": ["type": "string"],
             "protocol": ["type": "string"], "properties": true,
-            "held": ["type": "boolean", "description": "the response was delivered without the page's runtime"],
+            "held": [
+                "type": "boolean", "description": "whether Fetch keeps the response, of which this has only the status",
+            ],
         ],
         "required": ["status"],
     ]

@@ -99,7 +99,7 @@ final class StateFile: Sendable {
         }
         let other = path + ".new"
         let file = Glibc.open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw failure("it cannot be made") }
+        guard file >= 0 else { throw failure("it cannot be created") }
         defer { close(file) }
         var rest = bytes[...]
         while !rest.isEmpty {

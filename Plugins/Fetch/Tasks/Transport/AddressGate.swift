@@ -21,12 +21,15 @@ struct AddressGate: Sendable {
     func reason(against address: IPAddress?) -> String? {
         guard let address else { return "it is not an address of IPv4 or IPv6" }
         let kind = address.addressClass
-        if Self.closed.contains(kind) { return "it is \(kind.rawValue)" }
+        if Self.closed.contains(kind) { return "its class is \(kind.rawValue)" }
         let inner = address.embedded ?? address
         if openNetworks.contains(where: { $0.contains(address) || $0.contains(inner) }) { return nil }
-        guard kind == .public else { return "it is \(kind.rawValue), and private_networks does not open it" }
+        guard kind == .public else {
+            return "its class is \(kind.rawValue); the setting private_networks allows exceptions"
+        }
         guard let own = ownAddresses() else { return "the addresses of this machine cannot be read" }
-        return own.contains(inner) ? "it is one of this machine's, and private_networks does not open it" : nil
+        return own.contains(inner)
+            ? "it is an address of this machine; the setting private_networks allows exceptions" : nil
     }
 
     /// Returns the error for a refused address.
@@ -37,8 +40,9 @@ struct AddressGate: Sendable {
             return .noNetwork(obstacle, host: host)
         }
         return .refused(
-            .privateAddress, "\(host.text) leads to \(address?.text ?? "an unknown address"): \(reason)", host: host,
-            address: address)
+            .privateAddress,
+            "requests to \(host.text) (\(address?.text ?? "an unknown address")) are not allowed: \(reason)",
+            host: host, address: address)
     }
 }
 

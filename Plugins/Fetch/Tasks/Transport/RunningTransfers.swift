@@ -38,7 +38,7 @@ final class RunningTransfers {
         do throws(BridgeError) {
             let wake = wake
             let transfer = try Transfer(number, request, channel, on: try handle(), lookups) { wake(number) }
-            guard multi.add(transfer) else { throw BridgeError(.internal, "libcurl did not take the transfer") }
+            guard multi.add(transfer) else { throw BridgeError(.internal, "libcurl refused the transfer") }
             transfers[number] = transfer
         } catch {
             channel.finish(.failure(error))

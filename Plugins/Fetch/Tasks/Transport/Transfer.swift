@@ -79,7 +79,7 @@ final class Transfer {
         if let body = request.body, !body.rewind(onBytes: onBody) { throw .bodyUsed }
         url = try CheckedURL.make(request.url)
         self.easy = easy
-        guard setUp() else { throw BridgeError(.internal, "libcurl did not take the request") }
+        guard setUp() else { throw BridgeError(.internal, "libcurl refused the request") }
     }
 
     deinit { _ = leaveHandle() }

@@ -102,8 +102,8 @@ extension Transfer {
             let seconds = OpenLookups.lifetime.components.seconds
             fault = BridgeError(
                 .httpDNS,
-                "\(OpenLookups.maximum) names of this user were looked up in the last \(seconds) s without an answer; "
-                    + "see the machine's resolver", data: ["started": false], isTransient: true)
+                "\(OpenLookups.maximum) DNS lookups of this user had no answer in the last \(seconds) s; "
+                    + "check this machine's resolver", data: ["started": false], isTransient: true)
             return false
         }
         note(.resolving)

@@ -15,11 +15,11 @@ extension Transfer {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
             return tls("protocol", "no TLS session can be made with \(host)")
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            return tls("pin", "the key of \(host) is none of those that the setting pins names")
+            return tls("pin", "the public key of \(host) is not in the setting pins")
         case CURLE_COULDNT_RESOLVE_PROXY: return passing(.httpConnect, "the name of the proxy cannot be resolved")
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return untrusted()
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
-            return tls("issuer", "the certificates that are trusted cannot be read; see ca_file")
+            return tls("issuer", "the trusted certificates cannot be read; check the setting ca_file")
         // CURLE_BAD_FUNCTION_ARGUMENT: a header line without a colon before its first CR.
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
             CURLE_BAD_FUNCTION_ARGUMENT:

@@ -42,7 +42,7 @@ struct TransferRequest: Sendable {
     var body: RequestBody?
     /// Whether the bodies of redirects are dropped.
     var dropsRedirects: Bool
-    /// Whether a body is requested without decoding; `nil` if none is. Called on the network's thread.
+    /// Returns whether a body is delivered as sent; `nil` if every body is decoded. Called on the network's thread.
     var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
     var maximumBodyBytes: Int64
     var integrity: IntegrityMetadata?
