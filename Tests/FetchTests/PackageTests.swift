@@ -170,6 +170,6 @@ struct PackageTests {
         ] as [(String, String?)])
     func paths(rest: String, path: String?) throws {
         guard let url = try? WebURL("https://a.example/x/\(rest)") else { return #expect(path == nil) }
-        #expect(PackageRoom.path(of: url, below: "https://a.example/x/") == path)
+        #expect(PackageStores.path(of: url, below: "https://a.example/x/") == path)
     }
 }

@@ -29,12 +29,12 @@ extension Plugin {
             DataTypesTask(data: service.data)
             DataRecordsTask(data: service.data)
             RemoveDataTask(data: service.data)
-            OfflineTask(room: service.replays)
-            RecordTask(room: service.replays)
-            ReplayTask(room: service.replays)
-            ListRecordingsTask(room: service.replays)
-            ReadRecordingTask(room: service.replays)
-            RemoveRecordingTask(room: service.replays)
+            OfflineTask(replays: service.replays)
+            RecordTask(replays: service.replays)
+            ReplayTask(replays: service.replays)
+            ListRecordingsTask(replays: service.replays)
+            ReadRecordingTask(replays: service.replays)
+            RemoveRecordingTask(replays: service.replays)
         }
         .configuration(
             PluginConfiguration(FetchConfiguration()), describing: FetchConfiguration.settings, reloadable: true,

@@ -5,7 +5,7 @@ import TaskKit
 /// The packages as data of the sites of their base URLs. They belong to no profile and are selected with each profile.
 struct PackageData: WebsiteDataStore {
     let type = "packages"
-    let packages: PackageRoom
+    let packages: PackageStores
 
     func records(
         for call: Call, _ profile: ProfileName, _ sites: SiteNames

@@ -10,7 +10,7 @@ extension BridgeError {
             case .missing: BridgeError("package.not_found", text)
             case .busy: BridgeError(.busy, text, data: ["started": false], isTransient: true, retryAfter: .seconds(1))
             case .full: BridgeError("storage.full", text, isTransient: true)
-            case .storage: BridgeError("storage.failed", text)
+            case .storage: BridgeError(.storageFailed, text)
             case .format, .manifest, .path, .signature, .key, .file, .limit:
                 BridgeError("package.invalid", text, data: ["reason": .string(fault.reason.rawValue)])
             }

@@ -7,7 +7,7 @@ import TaskKit
 struct PackageStage: HopStage {
     private static let chunkBytes = 64 << 10
 
-    let packages: PackageRoom
+    let packages: PackageStores
 
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
         (hop.method == "GET" || hop.method == "HEAD") && packages.mayHave(context.user)
@@ -28,7 +28,7 @@ struct PackageStage: HopStage {
         return HopResponse(head: head, body: try body(of: found, head, context), from: "package")
     }
 
-    private func fields(of found: PackageRoom.Found) -> HeaderList {
+    private func fields(of found: PackageStores.Found) -> HeaderList {
         let fields = [
             ("Content-Type", found.file.type), ("Content-Length", "\(found.file.byteCount)"),
             ("ETag", tag(of: found)), ("Content-Security-Policy", found.package.manifest.head.csp ?? ""),
@@ -37,11 +37,11 @@ struct PackageStage: HopStage {
             fields.compactMap { name, value in value.isEmpty ? nil : HeaderField(name: name, value: value) })
     }
 
-    private func tag(of found: PackageRoom.Found) -> String { "\"\(found.file.sha256)\"" }
+    private func tag(of found: PackageStores.Found) -> String { "\"\(found.file.sha256)\"" }
 
     /// Returns the body of a file. The file is opened when the first bytes are read.
     private func body(
-        of found: PackageRoom.Found, _ head: ResponseHead, _ context: LoadContext
+        of found: PackageStores.Found, _ head: ResponseHead, _ context: LoadContext
     ) throws(BridgeError) -> LocalBody {
         let reader = Mutex<PackageFileReader?>(nil)
         let call = context.call

@@ -126,6 +126,6 @@ extension BridgeError {
         let code = errno
         let text = "the recording in \(path) cannot be used: \(String(cString: strerror(code)))"
         if code == ENOSPC || code == EDQUOT { return BridgeError("storage.full", text, isTransient: true) }
-        return BridgeError("storage.failed", text)
+        return BridgeError(.storageFailed, text)
     }
 }

@@ -7,21 +7,21 @@ import TaskKit
 struct ReplayStage: HopStage {
     private static let chunkBytes = 64 << 10
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
-    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { room.isActive(context.user) }
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { replays.isActive(context.user) }
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        if let replay = room.replay(of: context.user) {
+        if let replay = replays.replay(of: context.user) {
             if let recorded = replay.response(to: hop) { return try response(recorded, replay, context) }
             guard replay.mode == .elseLoad else {
                 throw BridgeError(
-                    "http.cache_miss",
+                    .httpCacheMiss,
                     "the recording \(replay.folder.name) has no response to \(hop.method) "
                         + "\(hop.url.text)")
             }
         }
-        guard let recording = room.recording(of: context.user), recording.choice.contains(hop.url) else {
+        guard let recording = replays.recording(of: context.user), recording.choice.contains(hop.url) else {
             return try await next.load(hop, context)
         }
         return try await record(hop, context, next, recording)
@@ -56,7 +56,7 @@ struct ReplayStage: HopStage {
         let (begin, wall) = (ContinuousClock.now, timespec.wall)
         var response = try await next.load(hop, context)
         let (wait, head, from) = (ContinuousClock.now - begin, response.head, response.from)
-        let body = RecordedBody(response.body, recording, room.threads, of: context.user) { body, receive in
+        let body = RecordedBody(response.body, recording, replays.threads, of: context.user) { body, receive in
             HAREntry(hop: hop, head: head, body: body, from: from, begin: wall, wait: wait, receive: receive)
         }
         if head.isRedirect, context.request.redirect != .manual { await body.endUnread() }
@@ -67,9 +67,9 @@ struct ReplayStage: HopStage {
 
 /// Refuses requests of users who are offline.
 struct OfflineStage: HopStage {
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
-    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { room.isOffline(context.user) }
+    func concerns(_ hop: Hop, _ context: LoadContext) -> Bool { replays.isOffline(context.user) }
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
         throw BridgeError(

@@ -24,13 +24,13 @@ final class FetchService: Sendable {
     let shared = SharedLoads()
     private let late = LateCookies()
     private let cookieless = CookielessHosts()
-    let packages = PackageRoom()
-    let replays = ReplayRoom()
+    let packages = PackageStores()
+    let replays = ReplayRegistry()
     /// The stored data of sites.
     let data: WebsiteData
     /// The hosts that require TLS.
-    let strictHosts: StrictHosts
-    private let strictFile: StateFile
+    let hstsHosts: HSTSHosts
+    private let hstsFile: StateFile
     /// The name of this installation.
     let install: InstallID
     private let installFile: StateFile
@@ -51,12 +51,12 @@ final class FetchService: Sendable {
         network = Network(metrics: { metrics.value })
         quota = TransferQuota(metrics: { metrics.value })
         cache = HTTPCache(metrics: { metrics.value })
-        let hosts = StrictHosts(now: now)
-        let strictFile = StateFile("fetch-strict-hosts.json") { try hosts.text(maximumBytes: StateFile.maximumBytes) }
-        (strictHosts, self.strictFile) = (hosts, strictFile)
+        let hosts = HSTSHosts(now: now)
+        let hstsFile = StateFile("fetch-strict-hosts.json") { try hosts.text(maximumBytes: StateFile.maximumBytes) }
+        (hstsHosts, self.hstsFile) = (hosts, hstsFile)
         let stores: [any WebsiteDataStore] = [
             PackageData(packages: packages), CacheData(cache: cache, shared: shared),
-            StrictData(hosts: hosts) { strictFile.noteChange() }, CookieData(late: late),
+            HSTSData(hosts: hosts) { hstsFile.noteChange() }, CookieData(late: late),
         ]
         data = WebsiteData(stores: stores, sites: SiteNames(suffixes: suffixes))
         let install = InstallID()
@@ -64,11 +64,11 @@ final class FetchService: Sendable {
         install.whenMade { installFile.noteChange() }
         (self.install, self.installFile) = (install, installFile)
         let stages: [any HopStage] = [
-            CheckStage(), StrictStage(hosts: hosts) { strictFile.noteChange() }, PageStage(),
-            ReplayStage(room: replays), PackageStage(packages: packages),
+            CheckStage(), HSTSStage(hosts: hosts) { hstsFile.noteChange() }, PageStage(),
+            ReplayStage(replays: replays), PackageStage(packages: packages),
             CacheStage(
                 cache: cache, shared: shared, suffixes: suffixes, now: now,
-                isOffline: { [replays] in replays.isOffline($0) }), OfflineStage(room: replays),
+                isOffline: { [replays] in replays.isOffline($0) }), OfflineStage(replays: replays),
             CookieStage(late: late, cookieless: cookieless), CredentialsStage(), ClearSiteDataStage(data: data),
             NetworkStage(network: network),
         ]
@@ -93,7 +93,7 @@ final class FetchService: Sendable {
         cookieless.open(in: context.stateDirectory)
         packages.start(context)
         replays.start(context)
-        await strictFile.open(context) { [strictHosts] in try strictHosts.take(text: $0) }
+        await hstsFile.open(context) { [hstsHosts] in try hstsHosts.take(text: $0) }
         await installFile.open(context) { [install] in install.take($0) }
     }
 
@@ -107,7 +107,7 @@ final class FetchService: Sendable {
     func stop() async {
         await network.stop()
         await cache.close()
-        await strictFile.write()
+        await hstsFile.write()
         await installFile.write()
     }
 }

@@ -24,7 +24,7 @@ struct InstallPackageTask: BridgeTask {
         var package: String
     }
 
-    let packages: PackageRoom
+    let packages: PackageStores
 
     func run(_ options: Options, _ call: Call) async throws -> JSON {
         let bytes = call.readStream(options.package)
@@ -69,7 +69,7 @@ struct ListPackagesTask: BridgeTask {
         "required": ["packages"],
     ]
 
-    let packages: PackageRoom
+    let packages: PackageStores
 
     func run(_ options: Empty, _ call: Call) async throws -> JSON {
         try call.caller.requireProgram(Self.name)
@@ -90,7 +90,7 @@ struct RollBackPackageTask: BridgeTask {
     static let summary = "Returns to the previous version of an offline package."
     static let resultSchema: JSON? = PackageText.schema
 
-    let packages: PackageRoom
+    let packages: PackageStores
 
     func run(_ options: PackageName, _ call: Call) async throws -> JSON {
         try call.caller.requireProgram(Self.name)
@@ -107,7 +107,7 @@ struct RemovePackageTask: BridgeTask {
     static let summary = "Removes an offline package with all its versions."
     static let resultSchema: JSON? = PackageText.schema
 
-    let packages: PackageRoom
+    let packages: PackageStores
 
     func run(_ options: PackageName, _ call: Call) async throws -> JSON {
         try call.caller.requireProgram(Self.name)

@@ -15,12 +15,12 @@ struct OfflineTask: ImmediateTask {
         var on: Bool
     }
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
     func run(_ options: Options, _ call: Call) throws -> Result {
         try call.caller.requireProgram(Self.name)
-        if let on = options.on { room.setOffline(on, for: call.caller.uid) }
-        return Result(on: room.isOffline(call.caller.uid))
+        if let on = options.on { replays.setOffline(on, for: call.caller.uid) }
+        return Result(on: replays.isOffline(call.caller.uid))
     }
 }
 
@@ -45,16 +45,16 @@ struct RecordTask: BridgeTask {
         var missing: Int
     }
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         try call.caller.requireProgram(Self.name)
         let user = call.caller.uid
         guard options.on ?? true else {
-            return result(try room.end(options.name, of: user), isOn: false)
+            return result(try replays.end(options.name, of: user), isOn: false)
         }
         let choice = try URLChoice(options.match ?? [])
-        let recording = try await room.begin(options.name, choice, replaces: options.replace ?? false, of: user)
+        let recording = try await replays.begin(options.name, choice, replaces: options.replace ?? false, of: user)
         return result(recording, isOn: true)
     }
 
@@ -83,23 +83,23 @@ struct ReplayTask: BridgeTask {
         var entries: Int
     }
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
     func run(_ options: Options, _ call: Call) async throws -> Result {
         try call.caller.requireProgram(Self.name)
         let user = call.caller.uid
         guard options.on ?? true else {
-            guard let replay = room.replay(of: user), replay.folder.name == options.name else {
+            guard let replay = replays.replay(of: user), replay.folder.name == options.name else {
                 throw BridgeError.noRecording(options.name)
             }
-            room.setReplay(nil, for: user)
+            replays.setReplay(nil, for: user)
             return Result(name: options.name, on: false, entries: replay.entryCount)
         }
-        let folder = try room.folder(options.name, of: user)
-        let replay = try await room.run(of: user) { () throws(BridgeError) in
+        let folder = try replays.folder(options.name, of: user)
+        let replay = try await replays.run(of: user) { () throws(BridgeError) in
             try Replay(folder, options.mode ?? .strict)
         }
-        room.setReplay(replay, for: user)
+        replays.setReplay(replay, for: user)
         return Result(name: options.name, on: true, entries: replay.entryCount)
     }
 }
@@ -122,12 +122,12 @@ struct ListRecordingsTask: BridgeTask {
         var recordings: [Entry]
     }
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
     func run(_ options: Empty, _ call: Call) async throws -> Result {
         try call.caller.requireProgram(Self.name)
-        let running = room.recording(of: call.caller.uid)?.folder.name
-        let recordings = try await room.recordings(of: call.caller.uid)
+        let running = replays.recording(of: call.caller.uid)?.folder.name
+        let recordings = try await replays.recordings(of: call.caller.uid)
         return Result(
             recordings: recordings.map { .init(name: $0.name, bytes: $0.byteCount, on: $0.name == running) })
     }
@@ -149,25 +149,25 @@ struct ReadRecordingTask: BridgeTask {
         "required": ["stream"],
     ]
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
     func run(_ options: Options, _ call: Call) async throws -> JSON {
         try call.caller.requireProgram(Self.name)
-        let folder = try room.folder(options.name, of: call.caller.uid)
+        let folder = try replays.folder(options.name, of: call.caller.uid)
         if let body = options.body, !RecordingFolder.isHash(body) {
             throw BridgeError.invalidOption(
                 "$.body", expected: "64 hexadecimal digits in lower case", got: "something else")
         }
         let path = options.body.map { folder.bodyPath($0) } ?? folder.harPath
-        let file = try await room.run(of: call.caller.uid) { () throws(BridgeError) in
+        let file = try await replays.run(of: call.caller.uid) { () throws(BridgeError) in
             guard folder.exists, access(path, F_OK) == 0 else { throw BridgeError.noRecording(options.name) }
             return try RecordedFile(path, O_RDONLY)
         }
         let type = options.body == nil ? "application/json" : "application/octet-stream"
-        let (room, user) = (room, call.caller.uid)
+        let (replays, user) = (replays, call.caller.uid)
         let stream = try await call.makeStream(type: type, totalBytes: nil) { out in
             while true {
-                let bytes = try await room.run(of: user) { () throws(BridgeError) in
+                let bytes = try await replays.run(of: user) { () throws(BridgeError) in
                     try file.read(upTo: Self.chunkBytes)
                 }
                 guard !bytes.isEmpty else { return }
@@ -189,11 +189,11 @@ struct RemoveRecordingTask: BridgeTask {
 
     typealias Result = Empty
 
-    let room: ReplayRoom
+    let replays: ReplayRegistry
 
     func run(_ options: Options, _ call: Call) async throws -> Empty {
         try call.caller.requireProgram(Self.name)
-        try await room.remove(options.name, of: call.caller.uid)
+        try await replays.remove(options.name, of: call.caller.uid)
         return Empty()
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import FetchTasks
 
 @Suite("Hosts with Strict-Transport-Security", .timeLimit(.minutes(20)))
-struct StrictHostsTests {
+struct HSTSHostsTests {
     private final class Clock: Sendable {
         private let seconds = Mutex<Int64>(1_000_000)
         var now: @Sendable () -> UnixTime { { UnixTime(seconds: self.seconds.withLock { $0 }) } }
@@ -16,15 +16,15 @@ struct StrictHostsTests {
     }
 
     private let clock = Clock()
-    private let own = StrictHosts.Partition(uid: 1000, profile: "default", site: "local")
+    private let own = HSTSHosts.Partition(uid: 1000, profile: "default", site: "local")
 
-    private func note(_ hosts: StrictHosts, _ host: String, _ value: String) throws -> Bool {
+    private func note(_ hosts: HSTSHosts, _ host: String, _ value: String) throws -> Bool {
         hosts.note(try #require(StrictTransport(value)), of: try Host(host), in: own)
     }
 
     @Test("A host is stored for its max-age, with its subdomains if requested, and removed by max-age 0")
     func time() throws {
-        let hosts = StrictHosts(now: clock.now)
+        let hosts = HSTSHosts(now: clock.now)
         #expect(try note(hosts, "a.example", "max-age=100"))
         #expect(try note(hosts, "b.example", "max-age=200; includeSubDomains"))
         func covers(_ host: String) throws -> Bool { hosts.covers(try Host(host), in: own) }
@@ -39,10 +39,10 @@ struct StrictHostsTests {
 
     @Test("Entries are separate for each user, profile and site")
     func partitions() throws {
-        let hosts = StrictHosts(now: clock.now)
+        let hosts = HSTSHosts(now: clock.now)
         #expect(try note(hosts, "a.example", "max-age=100"))
         for other in [
-            StrictHosts.Partition(uid: 1001, profile: "default", site: "local"),
+            HSTSHosts.Partition(uid: 1001, profile: "default", site: "local"),
             .init(uid: 1000, profile: "work", site: "local"),
             .init(uid: 1000, profile: "default", site: "https://b.example"),
         ] {
@@ -55,12 +55,12 @@ struct StrictHostsTests {
 
     @Test("Stored entries are read again, except expired ones and those of private profiles")
     func text() throws {
-        let hosts = StrictHosts(now: clock.now)
-        let hidden = StrictHosts.Partition(uid: 1000, profile: "private:x", site: "local")
+        let hosts = HSTSHosts(now: clock.now)
+        let hidden = HSTSHosts.Partition(uid: 1000, profile: "private:x", site: "local")
         #expect(try note(hosts, "a.example", "max-age=100") && note(hosts, "b.example", "max-age=1"))
         #expect(try hosts.note(#require(StrictTransport("max-age=9")), of: Host("c.example"), in: hidden))
         clock.pass(1)
-        let other = StrictHosts(now: clock.now)
+        let other = HSTSHosts(now: clock.now)
         try other.take(text: hosts.text(maximumBytes: 1000))
         #expect(other.all(of: 1000).map(\.host) == ["a.example"])
         #expect(throws: (any Error).self) { try other.take(text: Array("[{}]".utf8)) }
@@ -68,35 +68,35 @@ struct StrictHostsTests {
 
     @Test("The number of hosts per user is limited, and the entry that expires first is removed")
     func bound() throws {
-        let hosts = StrictHosts(now: clock.now)
-        for index in 0...StrictHosts.maximumHosts {
+        let hosts = HSTSHosts(now: clock.now)
+        for index in 0...HSTSHosts.maximumHosts {
             #expect(try note(hosts, "h\(index).example", "max-age=\(index + 1)"))
         }
-        #expect(hosts.all(of: 1000).count == StrictHosts.maximumHosts)
+        #expect(hosts.all(of: 1000).count == HSTSHosts.maximumHosts)
         #expect(try !hosts.covers(Host("h0.example"), in: own) && hosts.covers(Host("h1.example"), in: own))
     }
 
     @Test("The saved entries fit into the file; users with many long names lose those that expire first")
     func savedBytes() throws {
-        let hosts = StrictHosts(now: clock.now)
+        let hosts = HSTSHosts(now: clock.now)
         #expect(try note(hosts, "a.example", "max-age=100"))
         let long = String(repeating: "\(String(repeating: "a", count: 59)).", count: 4)
         for uid: UInt32 in [1001, 1002] {
             let site = "https://\(long)\(uid)"
-            for index in 0..<StrictHosts.maximumHosts {
+            for index in 0..<HSTSHosts.maximumHosts {
                 let policy = try #require(StrictTransport("max-age=\(index + 1)"))
-                let place = StrictHosts.Partition(uid: uid, profile: String(repeating: "p", count: 64), site: site)
+                let place = HSTSHosts.Partition(uid: uid, profile: String(repeating: "p", count: 64), site: site)
                 #expect(try hosts.note(policy, of: Host("\(long)h\(index)"), in: place))
             }
         }
         let text = try hosts.text(maximumBytes: StateFile.maximumBytes)
         #expect(text.count <= StateFile.maximumBytes && text.count > StateFile.maximumBytes / 2)
-        let other = StrictHosts(now: clock.now)
+        let other = HSTSHosts(now: clock.now)
         try other.take(text: text)
         #expect(other.all(of: 1000).map(\.host) == ["a.example"])
         for uid: UInt32 in [1001, 1002] {
             let kept = Set(other.all(of: uid).map { String($0.host.dropFirst(long.utf8.count)) })
-            let (hasLast, hasFirst) = (kept.contains("h\(StrictHosts.maximumHosts - 1)"), kept.contains("h0"))
+            let (hasLast, hasFirst) = (kept.contains("h\(HSTSHosts.maximumHosts - 1)"), kept.contains("h0"))
             #expect(kept.count > 1000 && hasLast && !hasFirst)
         }
     }

@@ -5,7 +5,7 @@ import Synchronization
 import TaskKit
 
 /// The packages of all users. Each user has a separate store. Any thread.
-final class PackageRoom: Sendable {
+final class PackageStores: Sendable {
     private struct State {
         var keys: [PackageKey] = []
         var limits = PackageLimits()

@@ -4,7 +4,7 @@ import TaskKit
 
 /// The hosts that require TLS (HSTS, RFC 6797), separate for each user, profile and site. A page therefore cannot use
 /// the entries of another page to recognise the user. Any thread.
-final class StrictHosts: Sendable {
+final class HSTSHosts: Sendable {
     /// The user, profile and site that an entry belongs to.
     struct Partition: Hashable, Sendable, Codable {
         var uid: UInt32

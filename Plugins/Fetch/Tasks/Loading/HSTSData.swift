@@ -3,9 +3,9 @@ import TaskKit
 
 /// The hosts that require TLS, as data of their sites. The time of a host's response is not stored, so the removal of a
 /// selected host ignores the selection's time.
-struct StrictData: WebsiteDataStore {
+struct HSTSData: WebsiteDataStore {
     let type = "hsts"
-    let hosts: StrictHosts
+    let hosts: HSTSHosts
     /// Called when hosts were removed.
     let onChange: @Sendable () -> Void
 

@@ -2,21 +2,21 @@ import HTTPRules
 import TaskKit
 
 /// Upgrades requests to https for hosts that require TLS (HSTS), and stores the policies that hosts send.
-struct StrictStage: HopStage {
-    let hosts: StrictHosts
+struct HSTSStage: HopStage {
+    let hosts: HSTSHosts
     /// Called when a policy has changed and must be stored.
     let onChange: @Sendable () -> Void
 
     func concerns(_ hop: Hop, _ context: LoadContext) -> Bool {
-        hop.url.scheme == .https || isUpgraded(hop, StrictHosts.Partition(context))
+        hop.url.scheme == .https || isUpgraded(hop, HSTSHosts.Partition(context))
     }
 
-    private func isUpgraded(_ hop: Hop, _ partition: StrictHosts.Partition) -> Bool {
+    private func isUpgraded(_ hop: Hop, _ partition: HSTSHosts.Partition) -> Bool {
         hop.url.scheme == .http && hosts.covers(hop.url.host, in: partition)
     }
 
     func load(_ hop: Hop, _ context: LoadContext, _ next: HopWay) async throws(BridgeError) -> HopResponse {
-        let partition = StrictHosts.Partition(context)
+        let partition = HSTSHosts.Partition(context)
         var hop = hop
         let isUpgraded = isUpgraded(hop, partition)
         if isUpgraded {
@@ -33,7 +33,7 @@ struct StrictStage: HopStage {
     }
 }
 
-extension StrictHosts.Partition {
+extension HSTSHosts.Partition {
     init(_ context: LoadContext) {
         self.init(
             uid: context.user, profile: context.request.cookies.profile.text,

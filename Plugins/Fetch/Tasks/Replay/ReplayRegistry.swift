@@ -4,7 +4,7 @@ import Synchronization
 import TaskKit
 
 /// The recordings and replays of all users, and the users who are offline. Any thread.
-final class ReplayRoom: Sendable {
+final class ReplayRegistry: Sendable {
     /// The maximum number of recordings of a user.
     static let maximumRecordings = 16
 
@@ -133,7 +133,7 @@ final class ReplayRoom: Sendable {
 
     private func parent(of user: UInt32) throws(BridgeError) -> String {
         guard let folder = state.withLock({ $0.folder }) else {
-            throw BridgeError("storage.failed", "the plugin has no folder for recordings")
+            throw BridgeError(.storageFailed, "the plugin has no folder for recordings")
         }
         return "\(folder)/\(user)"
     }
