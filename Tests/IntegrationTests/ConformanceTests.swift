@@ -31,7 +31,9 @@ struct ConformanceTests {
             #expect(run.end == .exited(1))
             let lines = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
             #expect(lines.map { $0["outcome"] } == ["skipped", "failed", "failed"])
-            #expect(lines[1]["reason"]?.stringValue?.contains("$.client[0]: expected the error") == true, "\(lines[1].text)")
+            #expect(
+                lines[1]["reason"]?.stringValue?.contains("$.client[0]: expected the error") == true, "\(lines[1].text)"
+            )
             #expect(lines[2]["reason"]?.stringValue?.contains("$.result: expected 2; got 1") == true)
         }
     }

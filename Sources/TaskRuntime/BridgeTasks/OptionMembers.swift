@@ -101,5 +101,4 @@ struct OptionMembers {
     private static func noObject(_ options: UnsafeRawBufferPointer) -> BridgeError {
         BridgeError(JSONMismatch(path: "$", expected: "an object", got: TextKind.name(of: options)))
     }
-    }
 }
