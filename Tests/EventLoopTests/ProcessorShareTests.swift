@@ -49,7 +49,7 @@ struct ProcessorShareTests {
     /// Starts a child that runs without end once it is continued; until then it uses no processor time. It closes
     /// inherited descriptors, because other tests wait for the end of their pipes.
     private static func start() async throws -> ChildProcess {
-        let program = "import os; os.closerange(3, 1 << 16); print(1, flush=True)\nwhile True: pass"
+        let program = "import os; os.closerange(3, 1 << 16); os.write(1, b'1')\nwhile True: pass"
         var options = ChildProcess.Options(file: "python3", arguments: ["-c", program])
         options.standardOutput = .pipe
         let child = try ChildProcess.spawn(options)
