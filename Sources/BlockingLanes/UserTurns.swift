@@ -1,4 +1,4 @@
-/// A queue with one line of elements for each user. Users take turns: between two elements of one user comes one
+/// A set of queues, one for each user. Users take turns: between two elements of one user comes one
 /// element of each other user that has any. The elements of one user keep their order.
 ///
 /// A user is a uid. Sessions choose their origins themselves, so another origin does not give a user another turn.

@@ -67,8 +67,7 @@ public final class BridgeServer {
         set { decoder.urlSchemes = newValue }
     }
 
-    /// Applies other limits from now on, including those that the runtime has been given before, also to open
-    /// connections. If more connections are open than allowed, they stay open.
+    /// Applies new limits, and those that the runtime has got before, also to open connections. If more connections are open than allowed, they stay open.
     public func apply(_ limits: ServerLimits) {
         self.limits = limits
         // A copy: a connection that resumes may close.
@@ -157,7 +156,7 @@ public final class BridgeServer {
         let peer = PeerIdentity(peer)
         guard let connection = connection(over: socket, peer) else { return }
         if connections.count > limits.sessions {
-            connection.turnAway(tooManySessions)
+            connection.turnAway(runtime.refusal(ofConnectionBeyond: limits.sessions))
         } else if let refusal = runtime.refusal(ofConnectionBy: peer) {
             connection.turnAway(refusal)
         } else {
@@ -175,13 +174,6 @@ public final class BridgeServer {
             log.error("a connection could not be taken: \(error)")
             return nil
         }
-    }
-
-    private var tooManySessions: BridgeError {
-        BridgeError(
-            .busy, "\(limits.sessions) sessions are connected, the maximum",
-            data: ["quota": "connections", "limit": .number(JSONNumber(limits.sessions)), "of": "all users"],
-            isTransient: true, retryAfter: .seconds(1))
     }
 
     // MARK: Connections

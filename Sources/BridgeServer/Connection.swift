@@ -4,9 +4,9 @@ import EventLoop
 import Logging
 import TaskRuntime
 
-/// One client's connection. Input bytes pass through splitter and decoder to the runtime (ConnectionInput.swift).
-/// Output bytes come from the session. The connection can be handed over to the next daemon (ConnectionHandover.swift).
-/// Members that are not private are used by these two files.
+/// One client's connection. Input bytes pass through splitter and decoder to the runtime (ConnectionInput.swift,
+/// ConnectionLine.swift). Output bytes come from the session. The connection can be handed over to the next daemon
+/// (ConnectionHandover.swift). Members that are not private are used by these three files.
 ///
 /// Back-pressure: if the client has more unread output than its limit, no more input is read from it. Input that was
 /// already read waits here until the client has read.

@@ -1,4 +1,4 @@
-// The handover of connections from one daemon to the next. A third party keeps their descriptors meanwhile. The
+// The handover of connections from one daemon to the next. The service manager keeps their descriptors meanwhile. The
 // daemon's state of a connection, including unhandled input and unwritten output, is in a record.
 import BridgeJSON
 import BridgeMessage

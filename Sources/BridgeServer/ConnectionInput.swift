@@ -3,8 +3,8 @@ import BridgeMessage
 import EventLoop
 import TaskRuntime
 
-/// Input, line by line through the decoder to the runtime, as far as there is room for the answers and the turns of
-/// other users allow. Input that was read beyond that waits in `pendingInput`.
+/// Passes the input line by line through the decoder to the runtime, as far as there is room for the answers and the
+/// turns of other users allow. Input that was read beyond that waits in `pendingInput`.
 extension Connection {
     /// Handles input until the client has too much unread output.
     func handle(_ bytes: UnsafeRawBufferPointer) {

@@ -13,7 +13,7 @@ public import BridgeJSON
 public final class ByteReader: AsyncSequence, Sendable {
     /// A chunk of bytes, never empty.
     public typealias Element = [UInt8]
-    /// `stream.closed`, `stream.not_found`, `session.closed`.
+    /// The errors of the stream, such as `stream.closed`, `stream.invalid`, `stream.not_found` and `session.closed`.
     public typealias Failure = BridgeError
 
     /// The stream's name.

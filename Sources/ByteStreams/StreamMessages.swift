@@ -2,11 +2,11 @@ package import BridgeJSON
 
 // The options of the daemon's tasks for streams: docs/daemon-tasks.md.
 
-/// The options of `bridge.stream.` and a task, without `stream` and `call`.
+/// The options of the tasks `bridge.stream.…`, without the members `stream` and `call`.
 package enum StreamOptions {
     /// Returns the options of `new`, for the writer.
     ///
-    /// - Parameter attaches: Whether the writer's end must be a pipe, if the daemon can pass one.
+    /// - Parameter attaches: Whether the writer's end becomes a pipe, if the daemon can pass one.
     package static func new(type: String?, totalBytes: Int?, attaches: Bool) -> JSONObject {
         var options: JSONObject = ["side": "write"]
         if attaches { options["attach"] = true }
@@ -31,7 +31,7 @@ package enum StreamOptions {
     /// Returns the options of `close`, for a side that has counted `byteCount` bytes.
     package static func close(_ byteCount: Int) -> JSONObject { ["bytes": .number(JSONNumber(byteCount))] }
 
-    /// The maximum length of such an error's message as JSON. The line then fits into the smallest message limit, 1
+    /// The maximum length of the message of an error that ends a stream, as JSON. The line then fits into the smallest message limit, 1
     /// KiB.
     private static let maximumReasonBytes = 600
 

@@ -27,7 +27,7 @@ public struct DurableDatabase: Sendable {
 
     /// The setup of SQLite, done once, before the first connection. If other code has opened one before, it has no
     /// effect and does no harm.
-    private static let setup: Void = { _ = csqlitesetup_allocate_pages_by_need() }()
+    private static let setup: Void = { _ = csqlitesetup_allocate_pages_on_demand() }()
 
     /// The file's path.
     public let path: String

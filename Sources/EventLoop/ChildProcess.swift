@@ -80,7 +80,7 @@ public final class ChildProcess {
         /// The user as which it runs, without further groups; `nil` for that of this process. Only root can choose.
         public var user: User?
         /// Descriptors of this process that it receives as its descriptors 3, 4 … All others that this module has
-        /// opened are closed in it. Those of other code are closed if ``keepsOthersDescriptors`` is set.
+        /// opened are closed in it. Those of other code are closed if ``closesOthersDescriptors`` is set.
         public var extraDescriptors: [Int32] = []
         /// Whether it leads its own session. Signals from the terminal do not reach it then, and `kill(_:)` also
         /// reaches the processes that it has started.
@@ -100,7 +100,7 @@ public final class ChildProcess {
     /// of the program that started this process. A daemon must set it before it starts the first child. It must not be
     /// set in a process whose code needs inheritance: Foundation's `Process`, for example, detects a child's end by a
     /// descriptor that the child must inherit, and waits for ever without it.
-    public static var keepsOthersDescriptors = false
+    public static var closesOthersDescriptors = false
 
     /// The process id.
     public let pid: Int32
@@ -123,7 +123,7 @@ public final class ChildProcess {
     /// Starts a process.
     /// - Throws: `ENOENT` (no such program or directory), `EACCES`, `EAGAIN` (too many processes), `EMFILE` …
     public static func spawn(_ options: Options) throws(SystemError) -> ChildProcess {
-        if keepsOthersDescriptors { clibuv_keep_descriptors() }
+        if closesOthersDescriptors { clibuv_close_descriptors_on_exec() }
         let pipes = try StandardPipes(options)
         let handle = LoopHandle<uv_process_t>(zeroed: ())
         let family = options.endsDescendants ? ProcessFamily.begin() : nil
@@ -214,7 +214,7 @@ public final class ChildProcess {
     /// - Throws: `EPERM` if this process is not allowed to do that, for example by a filter of system calls.
     public func limit(_ resource: Resource, to value: UInt64) throws(SystemError) {
         guard status == nil, clibuv_limit(pid, resource.rawValue, value) != 0, errno != ESRCH else { return }
-        throw SystemError(code: errno, operation: "bound the \(resource) of", subject: "process \(pid)")
+        throw SystemError(code: errno, operation: "limit the \(resource) of", subject: "process \(pid)")
     }
 
     private static let exited: uv_exit_cb = { handle, code, signal in

@@ -74,7 +74,7 @@ final class ControlGroup {
 
     /// Prepares the start of a process in a group; must be awaited right before ``make()``. A process that enters a
     /// group waits for an RCU grace period, some milliseconds, and so does the thread that started it. For about the
-    /// same time afterwards no process must wait again. So a thread of the pool waits here instead of the loop: it
+    /// same time afterwards no process has to wait again. So a thread of the pool waits here instead of the loop: it
     /// moves this process to the group in which it already is.
     static func prepare() async {
         guard let location else { return }

@@ -5,9 +5,8 @@ import Synchronization
 /// The loop itself: its thread, its queues, and libuv's loop, which handles everything except streams. One per process,
 /// never destroyed.
 ///
-/// Unchecked because the compiler cannot verify which fields belong to the loop thread: all `var`s do, except `thread`,
-/// which is written once before the instance is visible to any other code. `inbox` has its own lock; `bell` may be rung
-/// from any thread.
+/// Unchecked because the compiler cannot verify which fields belong to the loop thread: all `var`s do. `inbox`
+/// has its own lock; `bell` may be rung from any thread.
 ///
 /// `@exclusivity(unchecked)`: docs/architecture.md explains why.
 final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
@@ -60,7 +59,7 @@ final class Loop: @unchecked Sendable {  // its `var`s belong to the loop thread
         readBuffer = .allocate(byteCount: Self.readBufferBytes + Self.readPaddingBytes, alignment: 64)
         readBuffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.readBufferBytes + Self.readPaddingBytes)
         require(uv_loop_init(raw), "uv_loop_init")
-        precondition(bell >= 0, "The loop has no descriptor to be woken by: error \(errno)")
+        precondition(bell >= 0, "the loop cannot create its event descriptor: error \(errno)")
         streams.add(bell, as: .bell)
         streams.add(uv_backend_fd(raw), as: .libuv)
         require(uv_prepare_init(raw, prepare), "uv_prepare_init")

@@ -14,7 +14,7 @@ public struct LoopHold: Sendable {
     public var isOver: Bool
 }
 
-/// Detects long turns of the loop and their holder, from its own thread.
+/// Detects code that holds the loop thread for half a second or more, from a thread of its own.
 ///
 /// While the loop waits for events this thread sleeps. A turn wakes it, and it then checks the loop every quarter of a
 /// second until a check finds no turn. Time in which the kernel ran other threads does not count.

@@ -65,7 +65,7 @@ public struct MemoryFile: ~Copyable, Sendable {
     /// - Throws: `EFBIG` above the limit; `EINVAL` and others if the descriptor is not a file.
     public func content(limitBytes: Int) throws(SystemError) -> [UInt8] {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemError(code: errno, operation: "look at a file") }
+        guard fstat(descriptor, &status) == 0 else { throw SystemError(code: errno, operation: "examine a file") }
         let sizeBytes = Int(status.st_size)
         guard sizeBytes <= limitBytes else { throw SystemError(code: EFBIG, operation: "read a file in memory") }
         var bytes = [UInt8](repeating: 0, count: sizeBytes)

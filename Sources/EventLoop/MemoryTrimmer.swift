@@ -8,7 +8,7 @@ import CLibuv
 /// message.
 @LoopActor
 public final class MemoryTrimmer {
-    /// The size from which a message is large: the C library would return twice as much in one step.
+    /// The size above which a message is large: half of the size from which the C library returns memory in one step.
     public static let largeBytes = 64 * 1024
     /// The memory that each heap of the C library keeps: enough for a few of the largest messages, with input, options
     /// and output of each.

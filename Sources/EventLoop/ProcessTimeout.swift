@@ -48,7 +48,7 @@ public final class ProcessTimeout {
 }
 
 /// A wait in parts, with a maximum of ten times its length. A part is repeated if the other process was starved in it,
-/// or if the part ends late by its length or more, which a busy loop does not cause.
+/// or if the part ends late by its length or by 250 ms, whichever is longer: a busy loop does not cause that.
 struct TimeoutParts {
     private static let parts = 4
     private static let usualLateness = Duration.milliseconds(250)

@@ -132,13 +132,13 @@ struct FileIdentity: Equatable {
     /// Reads the identity of the file at `path`, without following symbolic links.
     init(path: String) throws(SystemError) {
         var status = stat()
-        try systemCall("look at", path) { lstat(path, &status) }
+        try systemCall("examine", path) { lstat(path, &status) }
         self.init(status)
     }
 
     init(descriptor: Int32) throws(SystemError) {
         var status = stat()
-        try systemCall("look at a descriptor") { fstat(descriptor, &status) }
+        try systemCall("examine a descriptor") { fstat(descriptor, &status) }
         self.init(status)
     }
 

@@ -1,4 +1,4 @@
-/// A long turn of the loop, during which all clients waited.
+/// A slow turn of the loop, of more than 5 ms, during which all clients waited.
 public struct SlowTurn: Sendable, Hashable {
     /// The elapsed time.
     public var duration: Duration

@@ -60,9 +60,9 @@ extension PluginLoader {
         }
     }
 
-    /// Moves the session state of the old plugin to the new one. Most plugins have none. A plugin that has is asked
+    /// Moves the session state of the old plugin to the new one. Most plugins have none. A plugin with state is asked
     /// when it has no work, and begins no calls before the new one has got the state. If it does not answer, it is
-    /// replaced all the same.
+    /// replaced without the state.
     private func handSessions(of old: PluginInstance, to new: PluginInstance) async throws(BridgeError) {
         guard old.state == .running, await !knownSessions(of: old).isEmpty else { return }
         old.pause(.handover)

@@ -59,7 +59,7 @@ extension TaskRuntime {
     public func close(_ plugin: PluginInstance, _ done: @escaping () -> Void = {}) { directory.close(plugin, done) }
 
     /// Removes a plugin that has stopped or could not be started. Its remaining calls end immediately; after
-    /// ``close(_:_:)`` these are the questions to the plugin itself.
+    /// ``close(_:_:)`` these are the daemon's own requests to the plugin.
     public func remove(_ plugin: PluginInstance) { directory.remove(plugin) }
 
     /// Replaces the interceptors' task patterns in the plugin's manifest with those in `answer`. `answer` is the

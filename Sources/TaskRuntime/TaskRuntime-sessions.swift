@@ -11,6 +11,12 @@ extension TaskRuntime {
     /// Returns why a client must not connect; `nil` if it may.
     public func refusal(ofConnectionBy peer: PeerIdentity) -> BridgeError? { quotas.refusal(ofConnectionBy: peer) }
 
+    /// Returns the error for a connection that exceeds the server's maximum for all users. It is counted, and reported
+    /// in the log.
+    public func refusal(ofConnectionBeyond maximum: Int) -> BridgeError {
+        quotas.refusal(ofConnectionBeyond: maximum)
+    }
+
     /// Ends the input of a session; the client may still read. It still gets its pending answers; the tasks that it
     /// provides are removed.
     public func endInput(of session: Session) { lifecycle.endInput(of: session) }

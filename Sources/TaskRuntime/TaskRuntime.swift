@@ -1,6 +1,6 @@
 // TaskRuntime: the way of a call from the line that requests it to the callback that ends it. It has no sockets, no
-// clock of its own and no threads. It receives messages and times as arguments and appends output to each session's
-// buffer.
+// clock of its own and no threads. It receives messages as arguments, reads the clock that it was given, and appends
+// output to each session's buffer.
 //
 // The runtime consists of components, each a folder with private state. Each uses the components above it in this list,
 // never those below:
@@ -23,8 +23,9 @@
 //   Routing/     messages of clients
 //   BridgeTasks/ the tasks that the daemon itself provides
 //
-// Everything is confined to the thread that owns the runtime; in the daemon this is the loop thread. None of it is
-// Sendable, so the compiler enforces this. Only plugins' metrics are set from any thread (Plugins/PluginMetrics.swift).
+// Everything is confined to the thread that owns the runtime; in the daemon this is the loop thread. It is not
+// Sendable, so the compiler enforces this. Other threads only set plugins' metrics (Plugins/PluginMetrics.swift), and
+// check and read values in the lane (Model/Calls/WorkLane.swift).
 import BridgeJSON
 public import LaunchWorkers
 public import Logging
@@ -57,7 +58,7 @@ public final class TaskRuntime {
     /// is none.
     public var localPluginDirectory: String?
 
-    let rooms: RuntimeRooms
+    let rooms: RuntimeComponents
     let calls: CallEngine
     let streams: StreamTable
     let clients: ClientTasks
@@ -84,7 +85,7 @@ public final class TaskRuntime {
         clock: any RuntimeClock, lane: (any WorkLane)? = nil, log: Logger
     ) {
         self.daemon = daemon
-        rooms = RuntimeRooms(limits, quotas, policy, clock, log)
+        rooms = RuntimeComponents(limits, quotas, policy, clock, log)
         calls = CallEngine(rooms, lane: lane)
         streams = StreamTable(rooms, calls)
         clients = ClientTasks(calls)
@@ -205,8 +206,8 @@ public final class TaskRuntime {
         calls.drain(finish)
         streams.drain(finish)
     }
-    /// Ends draining: all streams end, and calls that are still in flight end with `daemon.stopping`, within a share of
-    /// each turn.
+    /// Ends draining: all streams end, and clients' calls that are still in flight end with `daemon.stopping`, within a
+    /// share of each turn.
     public func endCallsInFlight() {
         streams.endAll()
         calls.endCallsInFlight()

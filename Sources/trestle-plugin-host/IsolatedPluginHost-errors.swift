@@ -7,7 +7,7 @@ import PluginInterface
 extension IsolatedPluginHost {
     /// Returns the error, without its data and with a shorter message if a message cannot contain it. The data are two
     /// levels deep in a message.
-    func sayable(_ error: BridgeError) -> BridgeError {
+    func sendable(_ error: BridgeError) -> BridgeError {
         var error = error
         let bytes = error.data?.bytes ?? []
         let isDeep = bytes.withUnsafeBytes { !$0.isEmpty && check.fault(in: $0, levelsAround: 2) != nil }

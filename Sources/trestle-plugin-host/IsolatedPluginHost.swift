@@ -218,7 +218,7 @@ final class IsolatedPluginHost: PluginReceiver {
     }
 
     func fail(_ id: UInt64, _ error: BridgeError) {
-        let error = sayable(error)
+        let error = sendable(error)
         Array("\(id)".utf8).withUnsafeBytes { MessageEncoder.callback(id: $0, error: error, to: output) }
     }
 

@@ -120,7 +120,7 @@ struct Trestled: ParsableCommand {
         let daemonService = DaemonService(service, log: log)
         Task { @LoopActor in
             // A plugin process inherits no descriptors, whatever plugins in this process have opened.
-            ChildProcess.keepsOthersDescriptors = true
+            ChildProcess.closesOthersDescriptors = true
             Self.endDescendantsOfPlugins(log)
             let daemon = Daemon(
                 reading, from: source, arguments: arguments, service: daemonService, log: log, threshold: threshold)

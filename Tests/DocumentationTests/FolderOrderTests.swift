@@ -111,7 +111,7 @@ struct FolderOrderTests {
                 "Calls", "Streams", "Clients", "Plugins", "Lifecycle", "Routing", "BridgeTasks",
             ],
             besides: [
-                "ManualRuntimeClock.swift", "RuntimeRooms.swift", "TaskRuntime.swift", "TaskRuntime-plugins.swift",
+                "ManualRuntimeClock.swift", "RuntimeComponents.swift", "TaskRuntime.swift", "TaskRuntime-plugins.swift",
                 "TaskRuntime-sessions.swift",
             ]),
         FolderOrder(

@@ -192,6 +192,7 @@ struct ReloadTests {
             #expect(problem?["line"] == 1)
             rename(home.socketPath + ".away", home.socketPath)
             #expect(try daemon.connect().receive()["error"]?["code"] == "busy")
+            #expect(try client.result("bridge.status")["quotaRefusals"]?["connections"] == 2)
         }
     }
 

@@ -189,6 +189,16 @@ struct TableTests {
         #expect(try entries("bridge.describe", "tasks").contains(["name": "long", "cut": true]))
     }
 
+    @Test("A plugin above the message length is listed by its name only, and marked as cut")
+    func cutPlugin() throws {
+        let names = (0..<100).map { "\($0)" + String(repeating: "x", count: 100) }
+        _ = bench.add("big", tasks: names.map { TaskDescription(name: $0) }, FakeHost())
+        var limits = RuntimeLimits()
+        limits.messageBytes = 8_192
+        bench.runtime.apply(limits)
+        #expect(try entries("bridge.plugins", "plugins").contains(["name": "big", "cut": true]))
+    }
+
     // MARK: Calls
 
     @Test("Calls are listed in pages, the oldest first, and bridge.kill finds a call by its number")

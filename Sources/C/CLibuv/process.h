@@ -20,7 +20,7 @@ static inline void clibuv_return_freed_memory(void) { malloc_trim(0); }
 
 /* Marks every descriptor except the standard ones to be closed in programs that this process starts.
    CLOSE_RANGE_CLOEXEC is 4; a kernel before 5.11 does not support it, and the descriptors are marked one by one. */
-static inline void clibuv_keep_descriptors(void) {
+static inline void clibuv_close_descriptors_on_exec(void) {
     if (syscall(SYS_close_range, 3u, ~0u, 4u) == 0) return;
     for (int fd = 3; fd < 1024; fd++) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }

@@ -9,6 +9,6 @@
  * Applies to the whole process. Call it before the first connection; later it returns SQLITE_MISUSE and changes
  * nothing.
  */
-static inline int csqlitesetup_allocate_pages_by_need(void) {
+static inline int csqlitesetup_allocate_pages_on_demand(void) {
     return sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }

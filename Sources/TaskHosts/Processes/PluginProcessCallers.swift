@@ -19,7 +19,7 @@ final class PluginProcessCallers {
         text.withUnsafeBytes(body)
     }
 
-    /// Returns the description of a session; `nil` for the daemon itself.
+    /// Returns the description of a session, or of the daemon itself if there is none.
     func json(of session: Session?) -> JSON {
         [
             "session": .number(JSONNumber(session?.number ?? 0)),

@@ -71,8 +71,8 @@ extension TaskRuntime {
         throw BridgeError(JSONMismatch(path: "$.verb", expected: "one of \(known)", got: "\"\(text.prefix(64))\""))
     }
 
-    /// Returns the subject of the question. Properties that the question omits are those of the session that it names,
-    /// or else of the calling session.
+    /// Returns the subject of the question: a plugin; a local client of the user with this `uid`; or else the session
+    /// that the question names, or the calling one. The other properties in the question replace those of the subject.
     private func subject(of question: Explain, _ call: Call) throws(BridgeError) -> PolicySubject {
         if question.isAboutSomebody, let asker = call.session {
             try rights.check(.call, Policy.administration, by: asker, to: "ask what others may do")

@@ -13,7 +13,7 @@ struct OptionMembers {
     private static let maximumOtherBytes = 64
     private static let maximumPlainBytes = 256
 
-    /// Finds these members and ignores others. If a name occurs twice, the second member counts.
+    /// Finds these members and ignores others. If several members have the same name, the last one counts.
     ///
     /// - Throws: `options.invalid` if the options are no object.
     init(_ names: [StaticString], of options: UnsafeRawBufferPointer, _ check: JSONCheck) throws(BridgeError) {

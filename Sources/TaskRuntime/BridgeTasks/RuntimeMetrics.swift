@@ -25,7 +25,7 @@ extension TaskRuntime {
     func writeLongTurns(_ text: inout OpenMetricsText) {
         text.add(
             "trestle_longest_turn", .gauge, unit: "seconds", .init(turns.long.longest),
-            "The most CPU time that a turn of the event loop took, of those of more than 5 ms.")
+            "The maximum CPU time of a turn of the event loop, among turns of more than 5 ms.")
         text.begin("trestle_long_turns", .counter, "Turns of the event loop that took more than 20 ms of CPU time.")
         for (step, count) in turns.long.steps.sorted(by: { $0.value.turns > $1.value.turns }) {
             text.add(
@@ -102,7 +102,7 @@ extension TaskRuntime {
         for plugin in plugins { text.add(.init(plugin.waitingCount), ["plugin": plugin.name]) }
         text.begin(
             "trestle_plugin_loop_lag", .gauge, unit: "seconds",
-            "The longest that the plugin's code held its loop within the last five to ten seconds.")
+            "The longest turn of the plugin's loop within the last five to ten seconds.")
         for plugin in plugins { if let lag = plugin.host.lag { text.add(.init(lag), ["plugin": plugin.name]) } }
         text.add("trestle_plugins_refused", .gauge, .init(refusedPlugins.count), "Plugins that could not be used.")
     }

@@ -52,7 +52,8 @@ extension TaskRuntime {
     private func status(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
             "tasks", behind: request.cursor == nil ? status() : [:], request, of: tasks.behind(request.cursor ?? ""),
-            position: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil })
+            position: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil },
+            name: { ["name": .string($0.name)] })
     }
 
     private func status() -> JSONObject {
@@ -141,13 +142,13 @@ extension TaskRuntime {
     /// Lists the plugins in their order. The indices are the cursors, because refused plugins have no other identifier.
     private func listPlugins(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let listed =
-            (plugins + leavingPlugins).map { plugin in { self.describe(plugin) } }
-            + refusedPlugins.map { plugin in { self.describe(plugin) } }
+            (plugins + leavingPlugins).map { plugin in (name: plugin.name, describe: { self.describe(plugin) }) }
+            + refusedPlugins.map { plugin in (name: plugin.name, describe: { self.describe(plugin) }) }
         let start = Int(clamping: try request.number())
         return try page(
             "plugins", behind: localPluginDirectory.map { ["localDirectory": .string($0)] } ?? [:], request,
             of: listed.enumerated().dropFirst(start), position: { String($0.offset + 1) },
-            text: { $0.element().bytes })
+            text: { $0.element.describe().bytes }, name: { ["name": .string($0.element.name)] })
     }
 
     private func describe(_ plugin: PluginInstance) -> JSON {

@@ -14,8 +14,7 @@ final class CallEngine {
     @exclusivity(unchecked) private(set) var isDraining = false
     private var onDrained: (() -> Void)?
     @exclusivity(unchecked) private var standardTimeoutNanoseconds: UInt64
-    /// The plugins in which calls may begin that waited behind calls that have ended. Empty except between the ends of
-    /// two turns.
+    /// The plugins whose waiting calls may begin because calls before them have ended. Emptied at the end of each turn.
     @exclusivity(unchecked) private var queuesToAdmit: [any QueueingProvider] = []
     let time: CallClock
     let turns: LoopTurns
@@ -38,7 +37,7 @@ final class CallEngine {
     /// The working memory for checking options against schemas on the loop.
     let schemaRoom = SchemaRoom()
 
-    init(_ rooms: RuntimeRooms, lane: (any WorkLane)?) {
+    init(_ rooms: RuntimeComponents, lane: (any WorkLane)?) {
         time = rooms.time
         turns = rooms.turns
         steps = rooms.steps
@@ -231,8 +230,8 @@ final class CallEngine {
         noteDrainProgress()
     }
 
-    /// Ends the calls that are still in flight with `daemon.stopping`, within a share of each turn: the time for
-    /// draining has passed.
+    /// Ends the calls of clients that are still in flight with `daemon.stopping`, within a share of each turn: the time
+    /// for draining has passed.
     func endCallsInFlight() {
         let error = BridgeError(
             .daemonStopping, "the daemon is stopping, and its time limit for open calls has passed", isTransient: true)

@@ -88,7 +88,7 @@ enum InterceptorDecision {
         }
     }
 
-    /// Whether an object has more members than that. For invalid JSON the result is arbitrary.
+    /// Whether an object has more than `count` members. For invalid JSON the result is arbitrary.
     private static func hasMore(than count: Int, _ text: UnsafeRawBufferPointer) -> Bool {
         var cursor = MemberCursor(text)
         for _ in 0..<count { guard cursor.next() != nil else { return false } }

@@ -72,8 +72,7 @@ struct RetainedEvents {
 
     /// The maximum for all. It suffices for the state of many open pages. Each event costs memory until it is removed.
     static let maximum = Size(events: 1_024, bytes: 4 << 20)
-    /// The maximum for one plugin, and for one user other than root and the daemon's user, so that others have room
-    /// too.
+    /// The maximum for one plugin, and for the sessions of one user that are not trusted, so that others have room too.
     static let maximumOfUser = Size(events: 256, bytes: 1 << 20)
 
     /// The events by name.

@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-// The quota checks for calls. They run before a call begins and nowhere else: a refused call has not begun and gets an
-// error with an explanation.
+// The quota checks for calls. They run before a call begins: a refused call has not begun and gets an error with an
+// explanation. Only the check for a session that moves to another account concerns calls in flight.
 extension Quotas {
     /// The length from which options are counted while their call is in flight. Shorter options are part of the fixed
     /// cost of a call.

@@ -1,8 +1,8 @@
 import BridgeJSON
 
-// The memory that the daemon holds for clients, counted for each uid and for all: answers and events that wait for
-// their reader, incomplete lines, options of calls in flight, the newest progress of slow readers, and the answers of
-// unfinished batches.
+// The memory that the daemon holds for clients, counted for each account and for all: answers and events that wait for
+// their reader, incomplete lines, options of calls in flight, the newest progress of slow readers, the answers of
+// unfinished batches, the windows of streams, and work in the lane.
 extension Quotas {
     /// Counts the bytes that are held for a session again. The server calls this if output was not written completely,
     /// and if a line takes long to arrive.

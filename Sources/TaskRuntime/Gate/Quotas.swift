@@ -21,6 +21,8 @@ final class Quotas {
     private(set) var unread = UnreadOutput()
     private var accounts = UserAccounts()
     private var refusals: [QuotaName: UInt64] = [:]
+    /// The refused connections beyond the maximum for all users.
+    private var connectionReports = RefusalReports()
     let time: CallClock
     private let sessions: SessionStore
     private let rights: Rights
@@ -125,6 +127,20 @@ final class Quotas {
         return tooManyConnections(account)
     }
 
+    /// Returns the error for a connection that exceeds the maximum for all users.
+    func refusal(ofConnectionBeyond maximum: Int) -> BridgeError {
+        if connectionReports.note(at: clock.now) {
+            log.warning(
+                """
+                \(maximum) sessions are connected, the maximum (limits.sessions); \
+                refused since the last report: \(connectionReports.take())
+                """)
+        }
+        return busy(
+            .connections, maximum, of: "all users", "\(maximum) sessions are connected, the maximum",
+            retryAfter: .seconds(1))
+    }
+
     private func tooManyConnections(_ account: UserAccount) -> BridgeError {
         busy(
             .connections, account.quota.connections, of: account.label,
@@ -134,16 +150,12 @@ final class Quotas {
     /// Counts a refused connection. One log line reports many, so that a client cannot fill the log by connecting
     /// repeatedly.
     private func noteTurnedAway(_ account: UserAccount) {
-        account.unreportedConnections += 1
-        let now = clock.now
-        if let reportedAt = account.reportedAt, now.since(reportedAt) < .seconds(10) { return }
+        guard account.connectionReports.note(at: clock.now) else { return }
         log.warning(
             """
             \(account.label) has \(account.connections) connections, the maximum (quotas.uid_connections); \
-            refused since the last report: \(account.unreportedConnections)
+            refused since the last report: \(account.connectionReports.take())
             """)
-        account.unreportedConnections = 0
-        account.reportedAt = now
     }
 
     // MARK: Resources of a session

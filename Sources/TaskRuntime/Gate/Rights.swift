@@ -1,6 +1,6 @@
 import BridgeJSON
 
-/// The only user of the policy's decisions: asks for them and caches them. Loop thread only.
+/// The rights of sessions and plugins: asks the policy for decisions and caches them. Loop thread only.
 final class Rights {
     /// The policy in force.
     private(set) var policy: Policy

@@ -1,4 +1,4 @@
-/// The start options of the daemon, for plugin processes.
+/// The start options of the daemon, for plugins.
 public struct LaunchOptions: Sendable, Equatable {
     /// The command line, beginning with the program's name.
     public var arguments: [String]

@@ -19,7 +19,7 @@ final class SessionLifecycle {
     private let counters: RuntimeCounters
 
     init(
-        _ rooms: RuntimeRooms, _ calls: CallEngine, _ streams: StreamTable, _ clients: ClientTasks,
+        _ rooms: RuntimeComponents, _ calls: CallEngine, _ streams: StreamTable, _ clients: ClientTasks,
         _ directory: PluginDirectory
     ) {
         self.calls = calls

@@ -56,10 +56,11 @@ final class SessionOutput {
         session.transport?.writeOutput()
     }
 
-    /// The size up to which a write is short, the share for which one short write is charged by itself, and the maximum
-    /// number of short writes that are charged together.
+    /// The size up to which a write is short.
     private static let shortBytes = 4 * 1024
+    /// The part of the share for each short write that is charged together with others.
     private static let nanosecondsPerCharge: UInt64 = 125_000
+    /// The maximum number of short writes that are charged together.
     private static let maximumPerCharge: UInt64 = 8
 
     /// Writes the sessions, and charges the time to their accounts. If the share is long, because there is only one

@@ -23,7 +23,7 @@ final class IdleWaits {
     private let alarm: Alarm
     private var waits: [Wait] = []
 
-    init(_ rooms: RuntimeRooms) {
+    init(_ rooms: RuntimeComponents) {
         clock = rooms.clock
         alarm = rooms.alarm
     }

@@ -41,7 +41,7 @@ extension PluginDirectory {
         guard let members = value.objectValue else { throw refusal("interceptors is not an object") }
         for (name, tasks) in members {
             guard let interceptor = plugin.interceptors.first(where: { $0.name == name }) else {
-                throw refusal("has no interceptor \(name)")
+                throw refusal("there is no interceptor \(name)")
             }
             var patterns: [EventPattern] = []
             guard let list = tasks.arrayValue else { throw refusal("the tasks of \(name) are not an array") }

@@ -19,7 +19,7 @@ final class PluginDirectory {
     private let idleWaits: IdleWaits
 
     init(
-        _ rooms: RuntimeRooms, _ suggestions: TaskSuggestions, _ calls: CallEngine, _ streams: StreamTable
+        _ rooms: RuntimeComponents, _ suggestions: TaskSuggestions, _ calls: CallEngine, _ streams: StreamTable
     ) {
         self.calls = calls
         self.streams = streams
@@ -124,7 +124,7 @@ final class PluginDirectory {
     }
 
     /// Replaces a plugin: the new one receives all new calls, and those that the old one has not begun. The old one may
-    /// finish the calls that it works on, until ``close(_:)``.
+    /// finish the calls that it works on, until ``close(_:_:)``.
     ///
     /// - Parameter new: A started ``candidate(_:path:host:inPlaceOf:)`` for the place of the old one.
     /// - Throws: `plugin.unavailable` if the new one cannot take calls any more; then nothing has changed.
@@ -148,7 +148,7 @@ final class PluginDirectory {
             }, for: old.account)
     }
 
-    /// Stops new calls to the plugin. It may finish waiting and running calls, until ``close(_:)``.
+    /// Stops new calls to the plugin. It may finish waiting and running calls, until ``close(_:_:)``.
     func retire(_ plugin: PluginInstance) { leave(plugin) }
 
     private func leave(_ plugin: PluginInstance) {

@@ -17,8 +17,8 @@ extension PluginInstance {
         var metadata = call.logMetadata
         metadata["error"] = .string(id)
         // The errors of a private task may contain secrets.
-        let words = call.task?.description.isPrivate == true ? "its words are private" : shown.message
-        writeUnforeseen(words, metadata)
+        let message = call.task?.description.isPrivate == true ? "its message is private" : shown.message
+        writeUnforeseen(message, metadata)
         shown.data = ["error": .string(id)]
         if call.session?.isTrusted != true {
             shown.message = "the task failed with an unexpected error; the daemon's log has it under \(id)"

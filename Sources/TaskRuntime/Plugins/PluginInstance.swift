@@ -235,7 +235,7 @@ public final class PluginInstance: QueueingProvider {
         perform(work, options: options, timeout: timeout, reading: { (try? JSON(parsing: $0)) ?? .null }, done)
     }
 
-    /// Does the same.
+    /// Sends the plugin a request that is not a call of a task, and converts the text of its answer.
     ///
     /// - Parameter read: Converts the text of the answer into the value for `done`. A long text is read in the lane:
     ///   session data and descriptions are bounded only by the length of a message.

@@ -16,7 +16,7 @@ final class Router {
     private let turns: LoopTurns
     private let time: CallClock
 
-    init(_ rooms: RuntimeRooms, _ suggestions: TaskSuggestions, _ calls: CallEngine) {
+    init(_ rooms: RuntimeComponents, _ suggestions: TaskSuggestions, _ calls: CallEngine) {
         self.calls = calls
         self.suggestions = suggestions
         output = rooms.output

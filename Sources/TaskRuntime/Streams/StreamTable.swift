@@ -16,7 +16,7 @@ final class StreamTable {
     /// The number of bytes that readers have received, of all streams since the start.
     private(set) var movedBytes: UInt64 = 0
 
-    init(_ rooms: RuntimeRooms, _ calls: CallEngine) {
+    init(_ rooms: RuntimeComponents, _ calls: CallEngine) {
         self.calls = calls
         quotas = rooms.quotas
         times = StreamTimers(rooms)

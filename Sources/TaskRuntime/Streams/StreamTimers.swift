@@ -21,7 +21,7 @@ final class StreamTimers {
     private var retryAt = RuntimeInstant.never
     private var stillAt = RuntimeInstant.never
 
-    init(_ rooms: RuntimeRooms) {
+    init(_ rooms: RuntimeComponents) {
         clock = rooms.clock
         alarm = rooms.alarm
         sessions = rooms.sessions

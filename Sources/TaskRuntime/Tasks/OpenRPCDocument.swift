@@ -58,7 +58,7 @@ struct OpenRPCDocument {
             throw BridgeError(
                 .resultTooLarge,
                 "the document of all tasks is longer than the \(maximumBytes) bytes that a message may have; "
-                    + "bridge.describe answers the same in pages: call it with the cursor of the page before")
+                    + "bridge.describe returns the same in pages: call it with the cursor of the previous page")
         }
         text += "]}".utf8
         return text

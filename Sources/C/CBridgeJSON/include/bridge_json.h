@@ -52,13 +52,13 @@ enum {
     BRIDGE_JSON_NUMBER,       /* not a number of JSON's grammar */
     BRIDGE_JSON_LITERAL,      /* neither true, false nor null */
     BRIDGE_JSON_DEPTH,        /* nested too deeply */
-    BRIDGE_JSON_VALUE,        /* a value was expected */
-    BRIDGE_JSON_KEY,          /* a key in quotes was expected */
-    BRIDGE_JSON_COLON,        /* a colon was expected */
-    BRIDGE_JSON_ARRAY_NEXT,   /* a comma or ] was expected */
-    BRIDGE_JSON_OBJECT_NEXT,  /* a comma or } was expected */
+    BRIDGE_JSON_VALUE,        /* expected a value */
+    BRIDGE_JSON_KEY,          /* expected a key in quotes */
+    BRIDGE_JSON_COLON,        /* expected a colon */
+    BRIDGE_JSON_ARRAY_NEXT,   /* expected a comma or ] */
+    BRIDGE_JSON_OBJECT_NEXT,  /* expected a comma or } */
     BRIDGE_JSON_TRAILING,     /* something follows the value */
-    BRIDGE_JSON_MEMORY,       /* no memory, or a text of more than 4 GiB */
+    BRIDGE_JSON_MEMORY,       /* no memory, or a text of 4 GiB or more */
 };
 
 /* A member of the top level. In an object it has a key, in an array it has none. Offsets count from the text's
@@ -107,7 +107,8 @@ bridge_json_walk *bridge_json_walk_create(const bridge_json_names *names, const 
 void bridge_json_walk_destroy(bridge_json_walk *walk);
 
 /* Continues the walk over about `bytes` bytes. The plain characters of a member's name and value that extend further
-   are also passed, because this is fast. Returns whether the walk has ended: the text is then known to be valid or invalid. */
+   are also passed, because this is fast. Returns whether the walk has ended: the text is then known to be valid or
+   invalid. */
 bool bridge_json_walk_step(bridge_json_walk *walk, size_t bytes);
 
 /* Returns the result of bridge_json_parse once the walk has ended. The members are valid until the walk is

@@ -175,8 +175,8 @@ typedef struct trestle_plugin {
        `start`. A plugin that refuses keeps the previous section. NULL: a new section is read only when the daemon
        starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
-    /* Provide the parts that the manifest omits. Called once, when they are first needed, at any time after `attach`.
-       `options` is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?:
+    /* Provide the parts that the manifest omits. Called when they are first needed, at any time after `attach`, and
+       again after a failure. `options` is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?:
        [sentences]}: JSON Schemas, one object for each task of the manifest, in its order. Each sentence of "errors"
        names a missing schema and the reason. NULL if the manifest is complete. */
     void (*describe)(void *context, const trestle_request *request);

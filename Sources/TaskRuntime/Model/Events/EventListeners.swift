@@ -1,8 +1,8 @@
 import BridgeJSON
 import BridgeMessage
 
-/// The listeners of a session: ids of messages under which events of one name are sent. Each counts as a subscription
-/// in the session's quota.
+/// The event listeners of a session. Each is the id of a message; the events of one name are sent with this id. Each
+/// counts as a subscription in the session's quota.
 struct EventListeners {
     /// The maximum number of listeners of a session to the events of one name: each requires a line of its own.
     static let maximumOfEvent = 8

@@ -115,7 +115,7 @@ public final class Session {
     }
 
     // The session's dialects.
-    /// A bit for each dialect in which it has sent calls.
+    /// A bit for each dialect in which it has sent messages.
     @exclusivity(unchecked) var dialects: UInt32 = 0
     /// The dialect in which it subscribed to events; `nil` if it has not subscribed.
     var subscribedDialect: DialectID?

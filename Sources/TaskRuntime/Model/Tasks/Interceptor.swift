@@ -49,7 +49,7 @@ final class Interceptor {
     }
 
     /// Whether it is asked about calls of the task. The daemon's own tasks are excluded, because operators use them for
-    /// repairs, and so are private tasks, which are for their plugin alone.
+    /// repairs, and so are private tasks, whose options only their plugin may see.
     func matches(_ task: TaskEntry) -> Bool {
         guard !task.isInternal, !task.description.isPrivate, !task.provider.isDaemon else { return false }
         return patterns.contains { $0.matches(task.name) }

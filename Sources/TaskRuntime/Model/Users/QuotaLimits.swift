@@ -24,7 +24,7 @@ public struct UserQuota: Sendable, Equatable {
     /// Bytes that the daemon holds for them: answers and events that have not been read, lines that are not complete,
     /// options of calls in flight.
     public var queuedBytes = 256 << 20
-    /// Event patterns: every event is compared with every one of them.
+    /// Event patterns. Each uses memory until it is removed; the search for an event does not depend on their number.
     public var subscriptions = 16_384
     /// Tasks that they provide.
     public var tasks = 1_024
@@ -60,7 +60,7 @@ public struct QuotaLimits: Sendable, Equatable {
     static let unfinishedCalls = 1_024
     /// The calls that one session may make per second. The limit of its calls in flight is in ``RuntimeLimits``.
     public var sessionCalls = CallQuota()
-    /// Event patterns of one session: more than a page ever needs, but few enough to compare with each event.
+    /// Event patterns of one session: more than a page needs, and few enough to compare with an event on its way.
     public var sessionSubscriptions = 256
     /// Tasks that one session provides.
     public var sessionTasks = 256

@@ -42,9 +42,8 @@ public final class UserAccount {
     var suggestions = CallRate()
     /// Work that waits for the user's share of the loop.
     @exclusivity(unchecked) var steps = StepQueue()
-    /// The number of refused connections that the log has not reported, and the time of the last report.
-    var unreportedConnections = 0
-    var reportedAt: RuntimeInstant?
+    /// The refused connections of the user.
+    var connectionReports = RefusalReports()
     /// The allowance for lines that plugins write for its calls.
     var logLines = LogAllowance()
 
@@ -79,7 +78,8 @@ public final class UserAccount {
         descriptionBytes += sign * session.descriptionBytes
     }
 
-    /// Whether a new account would be equivalent.
+    /// Whether nothing is held for the account, so that it can be removed. A new one starts with full allowances for log
+    /// lines and suggestions.
     func isIdle(at now: RuntimeInstant) -> Bool {
         connections == 0 && callsInFlight == 0 && streams == 0 && queuedBytes == 0 && steps.jobs.isEmpty
             && unfinished.isEmpty && rate.isFull(now: now.nanoseconds)

@@ -1,7 +1,7 @@
 import Logging
 
 /// The components of the runtime that calls depend on. Each component uses those before it and none after it.
-struct RuntimeRooms {
+struct RuntimeComponents {
     let clock: any RuntimeClock
     let log: Logger
     let counters = RuntimeCounters()
