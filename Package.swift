@@ -237,7 +237,8 @@ let package = Package(
 
         // MARK: Tests, a target for most modules of Sources and for each plugin
         .target(
-            name: "CFixturePlugin", dependencies: ["CTaskPlugin"], path: "Tests/CFixturePlugin", publicHeadersPath: "."),
+            name: "CFixturePlugin", dependencies: ["CTaskPlugin"], path: "Tests/CFixturePlugin",
+            publicHeadersPath: "."),
         .target(name: "FixturePlugin", dependencies: ["TaskKit"], path: "Tests/FixturePlugin"),
         .target(name: "TestSupport", dependencies: ["CProcess"], path: "Tests/Support", exclude: ["http_script.py"]),
         .target(name: "DiskTestSupport", dependencies: [grdb], path: "Tests/DiskSupport"),

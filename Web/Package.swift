@@ -82,7 +82,8 @@ let package = Package(
                 "WebProfiles", trestle("EventLoop"), trestle("TestSupport"), trestle("TOMLDocument"),
             ]),
         .testTarget(
-            name: "WebPackagesTests", dependencies: ["WebPackages", trestle("OfflinePackages"), trestle("TestSupport")]),
+            name: "WebPackagesTests",
+            dependencies: ["WebPackages", trestle("OfflinePackages"), trestle("TestSupport")]),
         .testTarget(name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")]),
         .testTarget(name: "WebTasksTests", dependencies: ["WebKitViews", "WebTasks"]),
         .testTarget(name: "WebContainerTests", dependencies: ["PageBridge", "WebContainer", "WebProfiles"]),

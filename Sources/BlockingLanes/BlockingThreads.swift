@@ -22,8 +22,8 @@ public final class BlockingThreads: TaskExecutor {
     }
 
     /// Creates a lane with one thread for batch work, which takes processor time and for which no other thread must
-    /// wait. The thread does not preempt the one that submits a job, and yields immediately to threads with short work. It still gets its
-    /// share of a processor.
+    /// wait. The thread does not preempt the one that submits a job, and yields immediately to threads with short work.
+    /// It still gets its share of a processor.
     package init(batch name: String) {
         queue = LaneQueue(name: name, threads: 1, isBatch: true)
     }

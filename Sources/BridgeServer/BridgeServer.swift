@@ -67,7 +67,8 @@ public final class BridgeServer {
         set { decoder.urlSchemes = newValue }
     }
 
-    /// Applies new limits, and those that the runtime has got before, also to open connections. If more connections are open than allowed, they stay open.
+    /// Applies new limits, and those that the runtime has got before, also to open connections. If more connections are
+    /// open than allowed, they stay open.
     public func apply(_ limits: ServerLimits) {
         self.limits = limits
         // A copy: a connection that resumes may close.

@@ -31,8 +31,8 @@ package enum StreamOptions {
     /// Returns the options of `close`, for a side that has counted `byteCount` bytes.
     package static func close(_ byteCount: Int) -> JSONObject { ["bytes": .number(JSONNumber(byteCount))] }
 
-    /// The maximum length of the message of an error that ends a stream, as JSON. The line then fits into the smallest message limit, 1
-    /// KiB.
+    /// The maximum length of the message of an error that ends a stream, as JSON. The line then fits into the smallest
+    /// message limit, 1 KiB.
     private static let maximumReasonBytes = 600
 
     /// Returns the options of `close` before the end.

@@ -57,7 +57,8 @@ public final class FairScheduler {
     /// The users with waiting work, the next one first.
     @exclusivity(unchecked) private var waiting = Deque<FairUser>()
     @exclusivity(unchecked) private var turn: UInt64 = 1
-    /// The reads of the only user in this turn, the time of the first, and whether the turn has reached its maximum time.
+    /// The reads of the only user in this turn, the time of the first, and whether the turn has reached its maximum
+    /// time.
     @exclusivity(unchecked) private var soleReads = 0
     @exclusivity(unchecked) private var soleTurnStart: UInt64 = 0
     @exclusivity(unchecked) private var isSoleTurnOver = false

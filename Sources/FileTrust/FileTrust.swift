@@ -15,8 +15,8 @@ public enum FileTrust {
     }
 
     /// Checks that a file or directory belongs to root or to this process's user, and that no other user can write it,
-    /// by its permissions or its access list. The same holds for every directory on the way to it, unless it is sticky as /tmp is, and for every link on the
-    /// way.
+    /// by its permissions or its access list. The same holds for every directory on the way to it, unless it is sticky
+    /// as /tmp is, and for every link on the way.
     ///
     /// Directories on the way to this program's own file are not checked: a user that can write them can replace the
     /// program.

@@ -15,8 +15,8 @@ enum LaunchOrder {
                 throw LaunchFailure(
                     worker: worker.name,
                     description:
-                        "the launch worker \(worker.name) comes after \(name), which is no launch worker of its phase or of an "
-                        + "earlier one"
+                        "the launch worker \(worker.name) comes after \(name), which is no launch worker of its phase "
+                        + "or of an earlier one"
                 )
             }
         }

@@ -8,8 +8,9 @@
 // has no global state that two plugins could appear to share. All state belongs to one `PluginRuntime` per plugin.
 
 // The signatures of this module use JSON, its coders, `BridgeError`, the types for the ends of streams, and
-// `BlockingThreads` with `BlockingExecutor`. A plugin imports TaskKit alone and must be able to name these types. Swift has no public
-// spelling of `@_exported`: the package depends on these lines and on the compiler of the toolchain that it names.
+// `BlockingThreads` with `BlockingExecutor`. A plugin imports TaskKit alone and must be able to name these types. Swift
+// has no public spelling of `@_exported`: the package depends on these lines and on the compiler of the toolchain that
+// it names.
 @_exported import BlockingLanes
 @_exported import BridgeJSON
 @_exported import ByteStreams

@@ -22,8 +22,8 @@ enum PluginHostProgram {
         }
         guard let descriptor = getenv(PluginProtocol.descriptorVariable).flatMap({ Int32(String(cString: $0)) }) else {
             writeLine(
-                "trestle-plugin-host: \(PluginProtocol.descriptorVariable) contains no descriptor: only the daemon can start this "
-                    + "program",
+                "trestle-plugin-host: \(PluginProtocol.descriptorVariable) contains no descriptor: only the "
+                    + "daemon can start this program",
                 to: STDERR_FILENO)
             exit(64)
         }

@@ -67,7 +67,7 @@ struct Trestled: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The format of the log: text, json or journal; auto is journal if standard error is the journal, else text.",
+            "The format of the log: text, json, journal, or auto: journal if standard error is the journal, else text.",
             valueName: "format"))
     var logFormat: String?
 

@@ -28,8 +28,8 @@ public final class MemberWalk {
     /// The copy.
     public var text: UnsafeRawBufferPointer { walk.bytes }
 
-    /// Passes the next few members to `member`, in their order, after the last step. Each has its name as written between
-    /// the quotes, and its value. Both are parts of ``text``, valid during the lifetime of this object.
+    /// Passes the next few members to `member`, in their order, after the last step. Each has its name as written
+    /// between the quotes, and its value. Both are parts of ``text``, valid during the lifetime of this object.
     ///
     /// - Returns: Whether there are no more.
     /// - Throws: ``NoObject`` if the text is not an object.

@@ -162,9 +162,8 @@ extension PluginManifest {
         guard !written.name.isEmpty else { throw refusal("an interceptor has no name") }
         for task in written.tasks where EventPattern(task) == nil {
             throw refusal(
-                "the interceptor \(written.name) is for \(JSON.string(String(task.prefix(64))).text); expected the name "
-                    + "of a task: \(EventPattern.rule)"
-            )
+                "the interceptor \(written.name) is for \(JSON.string(String(task.prefix(64))).text); expected the "
+                    + "name of a task: \(EventPattern.rule)")
         }
         return InterceptorDescription(
             name: written.name, summary: written.summary, tasks: written.tasks, onFailure: written.onFailure ?? .refuse)

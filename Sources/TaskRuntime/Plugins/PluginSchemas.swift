@@ -3,8 +3,8 @@ import DequeModule
 import Logging
 
 /// The JSON Schemas that a plugin's manifest omits. The plugin is asked for them when they are first needed,
-/// and again after a failure: deriving them takes longer than everything else that a plugin does when it is loaded. Loop
-/// thread only.
+/// and again after a failure: deriving them takes longer than everything else that a plugin does when it is loaded.
+/// Loop thread only.
 final class PluginSchemas {
     /// The manifest completed with the schemas; `nil` if the plugin has not reported them yet.
     fileprivate var manifest: PluginManifest?

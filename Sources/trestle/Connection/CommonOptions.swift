@@ -67,8 +67,8 @@ struct CommonOptions: ParsableArguments {
         let (bytes, limit) = (path.utf8.count, MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1)
         guard bytes <= limit else {
             throw UsageFailure(
-                "\(source): the path has \(bytes) bytes, and a Unix socket's path has at most \(limit): choose a shorter "
-                    + "one")
+                "\(source): the path has \(bytes) bytes, and a Unix socket's path has at most \(limit): choose a "
+                    + "shorter one")
         }
     }
 

@@ -68,9 +68,9 @@ extension Configuration {
         Declaration(
             "plugin_watch", .truth, \.watchesPlugins, .restart,
             """
-            Whether plugins are loaded, reloaded and unloaded while the daemon runs, when their files in the directories \
-            of plugin_dir are added, changed and removed. The daemon immediately runs the code of a user who may write \
-            to these directories.
+            Whether plugins are loaded, reloaded and unloaded while the daemon runs, when their files in the \
+            directories of plugin_dir are added, changed and removed. The daemon immediately runs the code of a user \
+            who may write to these directories.
             """),
         Declaration("log_level", .choice, \.logLevel, .reload, "The lowest severity that is logged."),
         Declaration(

@@ -9,7 +9,8 @@ import Testing
     "A removal while responses are arriving", .enabled(if: ScriptedServer.isThere, "needs /usr/bin/python3"),
     .timeLimit(.minutes(20)))
 struct StopKeepingTests {
-    /// A response in two parts, after requests for `/head` and `/rest`. `/started` is answered after the request for it.
+    /// A response in two parts, after requests for `/head` and `/rest`. `/started` is answered after the request for
+    /// it.
     private static let fields = "Cache-Control: max-age=60\r\nContent-Type: text/plain\r\n"
     private static let parts: JSON = [
         ["wait": "/head"],

@@ -1,8 +1,8 @@
 import Synchronization
 import TaskKit
 
-/// The store on a thread of its own. Calls that arrive together share a commit. The calls of a user are performed in the
-/// order of `submit`. Any thread.
+/// The store on a thread of its own. Calls that arrive together share a commit. The calls of a user are performed in
+/// the order of `submit`. Any thread.
 final class CookieLane: Sendable {
     /// The maximum number of calls that share a commit.
     static let callsAtOnce = 256

@@ -53,8 +53,8 @@ struct Listeners: Sendable {
         insert(listener)
     }
 
-    /// Reserves the place of a listener that begins after the current commit. The listeners of calls that share a commit
-    /// are counted together.
+    /// Reserves the place of a listener that begins after the current commit. The listeners of calls that share a
+    /// commit are counted together.
     ///
     /// - Throws: `quota.exceeded`.
     mutating func reserve(_ listener: Listener) throws(BridgeError) {

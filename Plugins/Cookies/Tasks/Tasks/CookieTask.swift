@@ -80,8 +80,9 @@ protocol CookieTask: RawTask {
     associatedtype Request: Decodable & Sendable
     /// Whether a page may call it.
     static var isForPages: Bool { get }
-    /// Whether the answer contains the values of HttpOnly cookies if the caller has the permission. The call of a program
-    /// is then queued after the policy's answer: calls that the session makes meanwhile may be performed before it.
+    /// Whether the answer contains the values of HttpOnly cookies if the caller has the permission. The call of a
+    /// program is then queued after the policy's answer: calls that the session makes meanwhile may be performed before
+    /// it.
     static var asksForSecrets: Bool { get }
     var service: CookieService { get }
 

@@ -9,8 +9,8 @@ struct Hop: Sendable {
     var method: String
     var headers: HeaderList
     var body: RequestBody?
-    /// Returns whether the body of a response is delivered as sent; `nil` if every body is decoded. Called on the network's
-    /// thread.
+    /// Returns whether the body of a response is delivered as sent; `nil` if every body is decoded. Called on the
+    /// network's thread.
     var keepsCoding: (@Sendable (ResponseHead) -> Bool)?
     /// Called on any thread when the request is complete and is sent; `nil` if no call is needed.
     var onSend: (@Sendable () -> Void)?

@@ -2,8 +2,8 @@ import TaskKit
 
 /// The plugin's section of the configuration.
 struct PersistenceConfiguration: Codable, Sendable, Equatable {
-    /// The database's name in the directory for the files of plugins; `nil` for "records.sqlite". Must not be the name of
-    /// another plugin's file.
+    /// The database's name in the directory for the files of plugins; `nil` for "records.sqlite". Must not be the name
+    /// of another plugin's file.
     var file: String?
     /// The number of deletions that are stored for each namespace, for watches from an older version; `nil` for
     /// 100,000. A client that has missed more must read its tables again (`cursor.expired`).

@@ -176,9 +176,9 @@ typedef struct trestle_plugin {
        starts again. */
     void (*reconfigure)(void *context, const trestle_request *request);
     /* Provide the parts that the manifest omits. Called when they are first needed, at any time after `attach`, and
-       again after a failure. `options` is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}], "configuration"?, "errors"?:
-       [sentences]}: JSON Schemas, one object for each task of the manifest, in its order. Each sentence of "errors"
-       names a missing schema and the reason. NULL if the manifest is complete. */
+       again after a failure. `options` is {}. Answer {"tasks"?: [{"options"?, "result"?, "progress"?}],
+       "configuration"?, "errors"?: [sentences]}: JSON Schemas, one object for each task of the manifest, in its order.
+       Each sentence of "errors" names a missing schema and the reason. NULL if the manifest is complete. */
     void (*describe)(void *context, const trestle_request *request);
     /* Decide about a call of a task before the task receives it, for the interceptor `number`. `options` is
        {"interceptor": its name, "task": the task's name, "session"?: the session whose task is called, "oneWay"?: true

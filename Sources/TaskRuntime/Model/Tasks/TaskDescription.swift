@@ -33,7 +33,8 @@ public struct TaskDescription: Sendable {
     /// The schemas known from the start; a plugin may report more when asked.
     public var schemas: TaskSchemas
 
-    /// The default maximum length of options: the loop decodes them in a time that other clients do not notice. Tasks that pass options on as text, or decode them elsewhere, set a higher limit.
+    /// The default maximum length of options: the loop decodes them in a time that other clients do not notice. Tasks
+    /// that pass options on as text, or decode them elsewhere, set a higher limit.
     public static let usualOptionBytes = 64 * 1024
 
     /// Creates a description. All parameters but the name are optional.

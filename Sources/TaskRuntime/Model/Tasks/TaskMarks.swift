@@ -1,5 +1,5 @@
-/// The checks between a call and its task. The task's plugin is informed of them: without any, it may do the work of the
-/// task itself instead of calling it.
+/// The checks between a call and its task. The task's plugin is informed of them: without any, it may do the work of
+/// the task itself instead of calling it.
 public struct TaskMarks: OptionSet, Sendable, Hashable {
     /// The marks as bits, as in the C interface.
     public let rawValue: UInt32

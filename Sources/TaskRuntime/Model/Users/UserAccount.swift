@@ -78,8 +78,8 @@ public final class UserAccount {
         descriptionBytes += sign * session.descriptionBytes
     }
 
-    /// Whether nothing is held for the account, so that it can be removed. A new one starts with full allowances for log
-    /// lines and suggestions.
+    /// Whether nothing is held for the account, so that it can be removed. A new one starts with full allowances for
+    /// log lines and suggestions.
     func isIdle(at now: RuntimeInstant) -> Bool {
         connections == 0 && callsInFlight == 0 && streams == 0 && queuedBytes == 0 && steps.jobs.isEmpty
             && unfinished.isEmpty && rate.isFull(now: now.nanoseconds)

@@ -18,7 +18,8 @@ struct PluginArgument: ParsableArguments {
     /// - Parameters:
     ///   - purpose: The failed operation for an error, such as "cannot be checked".
     ///   - isRelease: Whether to build a project for production.
-    /// - Throws: ``FileFailure``, ``UsageFailure``, ``ProjectFailure``, the exit code if it is a folder that cannot be built.
+    /// - Throws: ``FileFailure``, ``UsageFailure``, ``ProjectFailure``, the exit code if it is a folder that cannot be
+    ///   built.
     @LoopActor
     func file(_ purpose: String, isRelease: Bool = false) async throws -> String {
         guard access(path, R_OK) == 0 else { throw FileFailure(path, purpose) }
