@@ -14,7 +14,7 @@ struct Main: ParsableCommand {
             Examples:
               bench                              everything, in about twenty minutes
               bench --only echo --only latency   two rows
-              bench --check --rounds 5           exit status 1 where a limit is past
+              bench --check --rounds 5           exit status 1 if a limit is not met
               bench --seconds 0.3 --rounds 1     a quick look
 
             Rows:
@@ -92,7 +92,7 @@ struct Main: ParsableCommand {
         return lines + [Line(row: "long turns, all rows", server: "trestle", finding: longTurns)]
     }
 
-    /// Measures a part of a row. With `--check`, a part that is past a limit while the host took processor time is
+    /// Measures a part of a row. With `--check`, a part that does not meet a limit while the host took processor time is
     /// measured again.
     private func measure(_ part: Row.Part, _ bench: Bench) throws -> [Line] {
         let longTurnsBefore = bench.longTurns

@@ -1,7 +1,7 @@
 /// The results as one table, whose columns are aligned in the source text, too.
 enum MarkdownTable {
     private static let heads = [
-        "row", "server", "calls/s", "p50 µs", "p99 µs", "p99.9 µs", "CPU µs/call", "peak MiB", "comes to", "limit",
+        "row", "server", "calls/s", "p50 µs", "p99 µs", "p99.9 µs", "CPU µs/call", "peak MiB", "result", "limit",
     ]
 
     static func render(_ lines: [Line]) -> String {
