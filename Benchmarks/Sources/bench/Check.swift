@@ -10,7 +10,7 @@ enum Check {
                 + "  (\(finding.boundText))"
         }
         let past = findings.count { !$0.isWithin }
-        let summary = past == 0 ? "All \(findings.count) limits hold." : "\(past) of \(findings.count) limits are not met."
+        let summary = past == 0 ? "All \(findings.count) limits hold." : "\(past) of \(findings.count) limits do not."
         return ((texts + [summary]).joined(separator: "\n"), past == 0)
     }
 }
