@@ -92,7 +92,7 @@ struct Main: ParsableCommand {
         return lines + [Line(row: "long turns, all rows", server: "trestle", finding: longTurns)]
     }
 
-    /// Measures a part of a row. With `--check`, a part that does not meet a limit while the host took processor time is
+    /// Measures a part of a row. With `--check`, a part that misses a limit while the host took processor time is
     /// measured again.
     private func measure(_ part: Row.Part, _ bench: Bench) throws -> [Line] {
         let longTurnsBefore = bench.longTurns

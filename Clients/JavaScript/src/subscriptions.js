@@ -34,7 +34,9 @@ export class Subscriptions {
 
     /** Subscribes a reader that takes events one by one. */
     stream(patterns, { capacity = defaultCapacity } = {}) {
-        if (!(capacity >= 1)) throw new BridgeError("options.invalid", "the capacity of an event stream must be at least 1");
+        if (!(capacity >= 1)) {
+            throw new BridgeError("options.invalid", "the capacity of an event stream must be at least 1");
+        }
         const stream = new EventStream(capacity, () => {
             this.#streams.delete(stream);
             stop();

@@ -48,8 +48,8 @@ struct PluginProject: Sendable, Equatable {
             build = .none
         } else {
             throw UsageFailure(
-                "\(folder) contains no Package.swift, Makefile or manifest NAME.plugin.toml; `trestle plugin new` creates "
-                    + "a project")
+                "\(folder) contains no Package.swift, Makefile or manifest NAME.plugin.toml; `trestle plugin new` "
+                    + "creates a project")
         }
     }
 

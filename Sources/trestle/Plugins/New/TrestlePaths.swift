@@ -34,8 +34,8 @@ struct TrestlePaths: Sendable, Equatable {
         let standard = checkout ?? "\(share)/swift/trestle"
         if let package, !package.contains("://"), !exists("\(package)/Package.swift") {
             throw UsageFailure(
-                "\(package) contains no Package.swift: name the folder of a checkout of Trestle with --trestle, or its URL"
-            )
+                "\(package) contains no Package.swift: name the folder of a checkout of Trestle with --trestle, "
+                    + "or its URL")
         }
         let chosen = package ?? standard
         return TrestlePaths(
