@@ -85,7 +85,7 @@ let package = Package(
             name: "WebPackagesTests",
             dependencies: ["WebPackages", trestle("OfflinePackages"), trestle("TestSupport")]),
         .testTarget(name: "PageBridgeTests", dependencies: ["PageBridge", "WebProfiles", trestle("BridgeJSON")]),
-        .testTarget(name: "WebTasksTests", dependencies: ["WebKitViews", "WebTasks"]),
+        .testTarget(name: "WebTasksTests", dependencies: ["WebContainer", "WebKitViews", "WebTasks"]),
         .testTarget(name: "WebContainerTests", dependencies: ["PageBridge", "WebContainer", "WebProfiles"]),
         .testTarget(
             name: "trestle-webTests",

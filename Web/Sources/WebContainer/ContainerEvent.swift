@@ -7,6 +7,16 @@ public struct ContainerEvent: Sendable, Hashable {
     /// The event's data.
     public var data: JSON
 
+    /// Creates an event.
+    ///
+    /// - Parameters:
+    ///   - name: The name, `web.…`.
+    ///   - data: The event's data.
+    public init(name: String, data: JSON = [:]) {
+        self.name = name
+        self.data = data
+    }
+
     /// Whether a pattern matches the name of an event: it is the name, or a prefix of it followed by `*`.
     ///
     /// - Parameters:

@@ -9,12 +9,10 @@ public import WebProfiles
 /// The container's own connection to the daemon: tasks, events, panels.
 @MainActor
 public final class ControlPlane {
-    /// The number of events that may wait for the daemon; beyond it, the oldest are dropped.
-    private static let maximumWaitingEvents = 256
-
     let bridge: Bridge
     let container: Container
     private let pageTasks: Set<String>
+    let events: EventQueue
     /// Keeps the engine's cookies and the daemon's equal; `nil` if the engine has cookies of its own.
     let replica: CookieReplica?
     /// Returns the results of the launch workers so far.
@@ -37,20 +35,16 @@ public final class ControlPlane {
         self.bridge = bridge
         self.container = container
         pageTasks = Set(profile.pageTasks)
+        // An event that the daemon refuses is lost, as for every publisher.
+        events = EventQueue { try? await bridge.publish($0.name, $0.data) }
         publish(profile.events)
         container.onCredentials = { try? await bridge.call("ui.credentials", $0, as: JSON.self) }
         container.onPanel = { try? await bridge.call("Alert", $0, as: JSON.self) }
     }
 
     private func publish(_ patterns: [String]) {
-        let (events, writer) = AsyncStream.makeStream(
-            of: ContainerEvent.self, bufferingPolicy: .bufferingNewest(Self.maximumWaitingEvents))
-        container.onEvent = { event in
-            if patterns.contains(where: { ContainerEvent.matches($0, event.name) }) { writer.yield(event) }
-        }
-        Task { [bridge] in
-            // An event that the daemon refuses is lost, as for every publisher.
-            for await event in events { try? await bridge.publish(event.name, event.data) }
+        container.onEvent = { [events] event in
+            if patterns.contains(where: { ContainerEvent.matches($0, event.name) }) { events.add(event) }
         }
     }
 

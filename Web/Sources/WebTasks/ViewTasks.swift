@@ -137,7 +137,8 @@ extension ControlPlane {
         }
     }
 
-    /// Provides one task, whose handler runs on the main thread.
+    /// Provides one task, whose handler runs on the main thread. The events of what a call did, and of what happened
+    /// before, are published before its callback is sent.
     func provide<Options: Decodable & Sendable, Result: Encodable & Sendable>(
         _ task: String, _ summary: String,
         _ body: @escaping @MainActor @Sendable (ControlPlane, Options, IncomingCall) async throws -> Result
@@ -145,7 +146,10 @@ extension ControlPlane {
         try await bridge.register(task, description: TaskDescription(summary: summary)) {
             [weak self] (options: Options, call: IncomingCall) async throws -> Result in
             guard let self else { throw BridgeError(.providerClosed, "the container ends") }
-            return try await body(self, options, call)
+            let outcome: Swift.Result<Result, any Error>
+            do { outcome = .success(try await body(self, options, call)) } catch { outcome = .failure(error) }
+            await events.flush()
+            return try outcome.get()
         }
     }
 }

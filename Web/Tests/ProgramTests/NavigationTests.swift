@@ -54,6 +54,18 @@ struct NavigationTests {
         }
     }
 
+    @Test("are published before the callback of the call that caused them: a later subscriber does not receive them")
+    func eventsBeforeCallbacks() async throws {
+        try await WebRun.with { run in
+            try await run.startPage(profile: "[tasks]\nevents = [\"web.history\"]\n")
+            _ = try await run.evaluate("for (let i = 0; i < 50; i++) history.pushState(i, '', `?${i}`)")
+            let subscription = try await run.bridge.subscribe(to: "web.history", "test.marker")
+            try await run.bridge.publish("test.marker")
+            var events = subscription.makeAsyncIterator()
+            #expect(try await events.next()?.name == "test.marker")
+        }
+    }
+
     @Test("a load that fails ends with one web.navigation.failed; steps of the error page are not published")
     func failedSteps() async throws {
         try await WebRun.with { run in
