@@ -156,6 +156,26 @@ struct SchemaPriceTests {
         #expect(words.contains("18, 19, …; got"))
     }
 
+    @Test(
+        "The description of what a schema expects has a maximum length",
+        arguments: [
+            #"{"anyOf":[@{"enum":["~$","$"]}@]}"#, #"{"anyOf":[@{"pattern":"~$"}@]}"#, #"{"const":"$"}"#,
+            #"{"enum":[@"~$"@]}"#, #"{"anyOf":[@{"anyOf":[{"const":"~$"},{"const":"$"}]}@]}"#,
+            #"{"propertyNames":{"enum":["$","1$"]}}"#,
+        ])
+    func length(_ form: String) throws {
+        // The source of a pattern has a maximum length of its own.
+        let long = String(repeating: "e\u{301}\u{2003}", count: form.contains("pattern") ? 40 : 1_000)
+        var parts = form.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+        if parts.count == 3 { parts[1] = list(20) { parts[1].replacing("~", with: "\($0)") } }
+        let check = try check(parts.joined().replacing("$", with: long))
+        guard case .mismatch(let mismatch)? = check.misfit(form.contains("Names") ? #"{"x":1}"# : #""x""#) else {
+            Issue.record("the value fits")
+            return
+        }
+        #expect(mismatch.expected.utf8.count <= 4_000 && mismatch.expected.contains("…"))
+    }
+
     @Test("The paths of references are built only for errors")
     func paths() throws {
         func time(_ key: String) throws -> Double {

@@ -6,6 +6,10 @@ struct SchemaWords {
 
     /// The maximum number of values that are named.
     private static let maximumNamed = 20
+    /// The length in bytes after which no further value is named.
+    private static let maximumBytes = 1_024
+    /// The maximum length of a text of the schema, in Unicode scalars.
+    private static let shownCount = 100
 
     /// - Parameter depth: The number of enclosing schemas that consist of others.
     func words(_ schemaIndex: SchemaIndex, depth: Int = 0) -> String {
@@ -26,10 +30,33 @@ struct SchemaWords {
 
     func words(_ choice: SchemaRange, depth: Int = 0) -> String {
         var named: [String] = []
-        for words in graph.schemas(choice).prefix(Self.maximumNamed).map({ words($0, depth: depth) })
-        where !named.contains(words) { named.append(words) }
+        var byteCount = 0
+        for schemaIndex in graph.schemas(choice).prefix(Self.maximumNamed) {
+            guard byteCount < Self.maximumBytes else {
+                named.append("…")
+                break
+            }
+            let words = words(schemaIndex, depth: depth)
+            guard !named.contains(words) else { continue }
+            named.append(words)
+            byteCount += words.utf8.count
+        }
         return named.joined(separator: " or ")
     }
+
+    /// Returns a text of the schema, without what is beyond the maximum length.
+    func shown(_ text: SchemaRange) -> String { Self.shown(graph.string(text)) }
+
+    private static func shown(_ text: String) -> String {
+        // Not in characters: one character may be as long as the whole text.
+        let scalars = text.unicodeScalars
+        let end = scalars.index(scalars.startIndex, offsetBy: shownCount, limitedBy: scalars.endIndex)
+        guard let end, end != scalars.endIndex else { return text }
+        return String(scalars[..<end]) + "…"
+    }
+
+    /// Returns the source of a pattern as JSON.
+    func source(_ pattern: UInt32) -> String { JSON.string(shown(graph.patterns[Int(pattern)].source)).text }
 
     /// Describes a schema without a type of its own by the schemas that it consists of, which form no cycle.
     private func combined(_ schemaIndex: SchemaIndex, _ bounds: Bounds, _ depth: Int) -> String {
@@ -42,9 +69,8 @@ struct SchemaWords {
             case .any(let range), .one(let range): return words(range, depth: depth)
             case .members: return "an object"
             case .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum: return "a number" + words(bounds)
-            case .multipleOf(let divisor): return "a multiple of \(graph.string(divisor))"
-            case .pattern(let index):
-                return "a string with the pattern \(JSON.string(graph.string(graph.patterns[Int(index)].source)).text)"
+            case .multipleOf(let divisor): return "a multiple of \(shown(divisor))"
+            case .pattern(let index): return "a string with the pattern \(source(index))"
             case .lengths(let counts): return "a string of \(Self.range(counts)) characters"
             case .not(let refused): return "anything but \(words(refused, depth: depth))"
             default: continue
@@ -74,11 +100,11 @@ struct SchemaWords {
     private func words(_ bounds: Bounds) -> String {
         switch (bounds.minimum, bounds.maximum) {
         case (let minimum?, let maximum?) where minimum.isIncluded && maximum.isIncluded:
-            " from \(graph.string(minimum.number)) to \(graph.string(maximum.number))"
+            " from \(shown(minimum.number)) to \(shown(maximum.number))"
         case (let minimum, let maximum):
             [
-                minimum.map { " \($0.isIncluded ? "of at least" : "above") \(graph.string($0.number))" },
-                maximum.map { " \($0.isIncluded ? "of at most" : "below") \(graph.string($0.number))" },
+                minimum.map { " \($0.isIncluded ? "of at least" : "above") \(shown($0.number))" },
+                maximum.map { " \($0.isIncluded ? "of at most" : "below") \(shown($0.number))" },
             ].compactMap(\.self).joined(separator: " and")
         }
     }
@@ -94,9 +120,15 @@ struct SchemaWords {
     /// Lists the constants in the order of the schema, which is that of their texts.
     private func words(constants range: SchemaRange) -> String {
         let texts = firstTexts(range).map { graph.string($0) }
-        if texts.count <= 1 { return texts.first ?? "nothing" }
-        let plain = texts.map { text in (try? JSON(parsing: text))?.stringValue ?? text }
-        return "one of: " + plain.joined(separator: ", ") + (range.count > Self.maximumNamed ? ", …" : "")
+        if texts.count <= 1 { return texts.first.map(Self.shown) ?? "nothing" }
+        var named: [String] = []
+        var byteCount = 0
+        for text in texts where byteCount < Self.maximumBytes {
+            let value = Self.shown((try? JSON(parsing: text))?.stringValue ?? text)
+            named.append(value)
+            byteCount += value.utf8.count
+        }
+        return "one of: " + named.joined(separator: ", ") + (range.count > named.count ? ", …" : "")
     }
 
     /// Returns the texts that come first in the schema. Uses one pass: there may be thousands, and several schemas may

@@ -1,6 +1,6 @@
 // The state of a walk of bridge_json_walk.c between two steps. Only for that file and json_inner.h.
-#ifndef TRESTLE_JSON_WALK_H
-#define TRESTLE_JSON_WALK_H
+#ifndef TRESTLE_BRIDGE_JSON_WALK_H
+#define TRESTLE_BRIDGE_JSON_WALK_H
 
 #include "json_tokens.h"
 

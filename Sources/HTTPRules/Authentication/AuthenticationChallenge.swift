@@ -87,7 +87,8 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         guard credentials.areSendable else { return nil }
         switch scheme {
         case .basic:
-            guard !credentials.user.contains(":") else { return nil }
+            // By bytes: a combining character after the colon must not hide it.
+            guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else { return nil }
             return "Basic " + Base64.text(Array("\(credentials.user):\(credentials.password)".utf8))
         case .digest(let algorithm):
             return DigestAnswer(self, algorithm).value(credentials, method: method, url: url, nonce: nonce)

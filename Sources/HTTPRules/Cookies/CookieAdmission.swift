@@ -87,7 +87,7 @@ public enum CookieAdmission {
 }
 
 extension CookieAdmission {
-    /// The maximum length of a path in bytes, so that a line can contain it.
+    /// The maximum length of a path or a partition in bytes. A line can contain a path of this length.
     public static let maximumPathBytes = SetCookie.maximumAttributeBytes
 
     /// Checks whether a line could have set a cookie from another source, such as a file.
@@ -103,6 +103,7 @@ extension CookieAdmission {
     ) throws(CookieRefusal) -> Cookie {
         try checkPair(cookie)
         try checkPath(cookie)
+        guard cookie.partition.utf8.count <= maximumPathBytes else { throw CookieRefusal(.tooLarge) }
         if !cookie.hostOnly {
             guard cookie.host.isName else { throw CookieRefusal(.domain) }
             if suffixes.isPublicSuffix(cookie.host) { throw CookieRefusal(.publicSuffix) }

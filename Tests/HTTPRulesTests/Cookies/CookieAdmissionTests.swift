@@ -126,6 +126,8 @@ import Testing
         #expect(try reason { $0.path = "/;" } == "invalid")
         #expect(try reason { $0.path = "/\u{100}" } == "invalid")
         #expect(try reason { $0.path = "/" + String(repeating: "x", count: 1024) } == "too_large")
+        let site = "https://\(String(repeating: "x", count: 1024))"
+        #expect(try reason { ($0.partition, $0.secure) = (site, true) } == "too_large")
         #expect(try reason { ($0.host, $0.hostOnly) = (try Host("co.uk"), false) } == "public_suffix")
         #expect(try reason { ($0.host, $0.hostOnly) = (try Host("1.2.3.4"), false) } == "domain")
         #expect(try reason { $0.sameSite = .none } == "secure")

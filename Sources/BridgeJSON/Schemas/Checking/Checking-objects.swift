@@ -162,7 +162,7 @@ extension Checking {
             let sources = stride(
                 from: object.patterns.indices.lowerBound, to: object.patterns.indices.upperBound, by: 2
             )
-            .map { source(graph.schemaIndices[$0]) }
+            .prefix(Self.maximumShown).map { source(graph.schemaIndices[$0]) }
             let words = "with the pattern \(sources.joined(separator: " or "))"
             expected = known.isEmpty ? "a key \(words)" : "\(expected), or one \(words)"
             known = []

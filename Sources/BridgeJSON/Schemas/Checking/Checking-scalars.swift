@@ -7,7 +7,7 @@ extension Checking {
         case .maximum(let bound): try order(node, bound) <= 0 || fail(node, words(schemaIndex))
         case .exclusiveMaximum(let bound): try order(node, bound) < 0 || fail(node, words(schemaIndex))
         case .multipleOf(let divisor):
-            try isMultiple(node, divisor) || fail(node, "a multiple of \(graph.string(divisor))")
+            try isMultiple(node, divisor) || fail(node, "a multiple of \(SchemaWords(graph).shown(divisor))")
         default: true
         }
     }
@@ -88,7 +88,7 @@ extension Checking {
     /// The cost of a match in addition to its text.
     private static let patternSteps = 100
 
-    func source(_ pattern: UInt32) -> String { JSON.string(graph.string(graph.patterns[Int(pattern)].source)).text }
+    func source(_ pattern: UInt32) -> String { SchemaWords(graph).source(pattern) }
 
     // MARK: Counts and constants
 
