@@ -42,17 +42,17 @@ extension TaskRuntime {
     /// - Returns: `nil` if it is not a JSON-RPC batch. A batch whose first item is no message is a JSON-RPC batch if
     ///   JSON-RPC is the session's dialect, or if the session has named and used none.
     public func openBatch(isRPC: Bool?, of session: Session) -> RPCBatch? {
-        rooms.output.openBatch(isRPC: isRPC, of: session)
+        components.output.openBatch(isRPC: isRPC, of: session)
     }
 
     /// Suspends a batch whose next items arrive later.
-    public func suspendBatch(of session: Session) { rooms.output.suspendBatch(of: session) }
+    public func suspendBatch(of session: Session) { components.output.suspendBatch(of: session) }
 
     /// Resumes a suspended batch, before its next items.
-    public func resume(_ batch: RPCBatch, of session: Session) { rooms.output.resume(batch, of: session) }
+    public func resume(_ batch: RPCBatch, of session: Session) { components.output.resume(batch, of: session) }
 
     /// Closes a batch whose items have all been received.
-    public func close(_ batch: RPCBatch, of session: Session) { rooms.output.close(batch, of: session) }
+    public func close(_ batch: RPCBatch, of session: Session) { components.output.close(batch, of: session) }
 
     // MARK: Output
 
@@ -68,7 +68,7 @@ extension TaskRuntime {
         guard session.output.count < Session.slowReaderBytes else { return }
         if !session.heldProgress.isEmpty { calls.writeHeldProgress(to: session) }
         if session.streamHolder != nil { streams.refill(session) }
-        if !session.events.isEmpty { rooms.delivery.refill(session) }
+        if !session.events.isEmpty { components.delivery.refill(session) }
     }
 
     /// Counts the bytes that are held for a session again. The server calls this if output was not written completely,
@@ -84,16 +84,16 @@ extension TaskRuntime {
     // MARK: Handover to the next daemon
 
     /// The number of the last session that was opened. The next daemon continues after it.
-    public var lastSession: UInt64 { rooms.sessions.lastNumber }
+    public var lastSession: UInt64 { components.sessions.lastNumber }
 
     /// The numbers of all sessions, in ascending order.
-    public var sessionNumbers: [UInt64] { rooms.sessions.list.keys }
+    public var sessionNumbers: [UInt64] { components.sessions.list.keys }
 
     /// The numbers of the sessions that can continue in another process, in ascending order.
     public var sessionsAtRest: [UInt64] { lifecycle.sessionsAtRest }
 
     /// Returns the open session with this number; `nil` if there is none.
-    public func session(_ number: UInt64) -> Session? { rooms.sessions[number] }
+    public func session(_ number: UInt64) -> Session? { components.sessions[number] }
 
     /// Returns whether a session can continue in another process: no call by it or to it is in flight, and it is not
     /// about to end.
@@ -121,7 +121,7 @@ extension TaskRuntime {
     }
 
     /// Makes the numbers of new sessions begin after this one. The previous daemon used the numbers up to it.
-    public func continueSessions(after number: UInt64) { rooms.sessions.continue(after: number) }
+    public func continueSessions(after number: UInt64) { components.sessions.continue(after: number) }
 
     /// Registers the tasks that sessions of the previous daemon provide. Returns those that cannot be registered
     /// because the session is not here or the task now belongs to a plugin. Schemas are read when their tasks are first

@@ -58,7 +58,7 @@ public final class TaskRuntime {
     /// is none.
     public var localPluginDirectory: String?
 
-    let rooms: RuntimeComponents
+    let components: RuntimeComponents
     let calls: CallEngine
     let streams: StreamTable
     let clients: ClientTasks
@@ -68,14 +68,14 @@ public final class TaskRuntime {
     let router: Router
     let startedAt: RuntimeInstant
 
-    var rights: Rights { rooms.rights }
-    var quotas: Quotas { rooms.quotas }
-    var tasks: TaskRegistry { rooms.tasks }
-    var events: EventBus { rooms.events }
-    var monitor: TrafficMonitor { rooms.monitor }
-    var turns: LoopTurns { rooms.turns }
-    var log: Logger { rooms.log }
-    package var clock: any RuntimeClock { rooms.clock }
+    var rights: Rights { components.rights }
+    var quotas: Quotas { components.quotas }
+    var tasks: TaskRegistry { components.tasks }
+    var events: EventBus { components.events }
+    var monitor: TrafficMonitor { components.monitor }
+    var turns: LoopTurns { components.turns }
+    var log: Logger { components.log }
+    package var clock: any RuntimeClock { components.clock }
 
     /// A runtime with the daemon's own tasks and nothing else.
     ///
@@ -85,14 +85,14 @@ public final class TaskRuntime {
         clock: any RuntimeClock, lane: (any WorkLane)? = nil, log: Logger
     ) {
         self.daemon = daemon
-        rooms = RuntimeComponents(limits, quotas, policy, clock, log)
-        calls = CallEngine(rooms, lane: lane)
-        streams = StreamTable(rooms, calls)
+        components = RuntimeComponents(limits, quotas, policy, clock, log)
+        calls = CallEngine(components, lane: lane)
+        streams = StreamTable(components, calls)
         clients = ClientTasks(calls)
-        suggestions = TaskSuggestions(rooms.tasks, rooms.rights, clock)
-        directory = PluginDirectory(rooms, suggestions, calls, streams)
-        lifecycle = SessionLifecycle(rooms, calls, streams, clients, directory)
-        router = Router(rooms, suggestions, calls)
+        suggestions = TaskSuggestions(components.tasks, components.rights, clock)
+        directory = PluginDirectory(components, suggestions, calls, streams)
+        lifecycle = SessionLifecycle(components, calls, streams, clients, directory)
+        router = Router(components, suggestions, calls)
         startedAt = clock.now
         launch = LaunchRegistry { .nanoseconds(clock.now.nanoseconds) }
         addBridgeTasks()
@@ -127,13 +127,13 @@ public final class TaskRuntime {
     // MARK: Figures
 
     /// Counters.
-    public var statistics: RuntimeStatistics { rooms.counters.values }
+    public var statistics: RuntimeStatistics { components.counters.values }
     /// The number of calls in flight that clients made. Draining waits for them.
     public var callsInFlight: Int { calls.clientCallCount }
     /// The number of calls since the start, of clients, plugins and the daemon.
     public var callsBegun: UInt64 { calls.begunCount }
     /// The number of connected sessions.
-    public var sessionCount: Int { rooms.sessions.count }
+    public var sessionCount: Int { components.sessions.count }
     /// The callable tasks and the permissions that they require.
     public var ownPermissions: [(task: String, permission: String)] {
         tasks.all.filter { !$0.isInternal }.map { (task: $0.name, permission: $0.description.permission) }
@@ -143,40 +143,40 @@ public final class TaskRuntime {
 
     /// Begins a series of messages, which ``endInput()`` ends. Within it the clock is read once for each call: the end
     /// of one call is the beginning of the next.
-    public func beginInput() { rooms.time.beginInput() }
+    public func beginInput() { components.time.beginInput() }
     /// Ends the series of messages that ``beginInput()`` began.
-    public func endInput() { rooms.time.endInput() }
+    public func endInput() { components.time.endInput() }
     /// The time that the calls of the current input have taken so far, in nanoseconds.
-    public var inputNanoseconds: UInt64 { rooms.time.inputNanoseconds }
+    public var inputNanoseconds: UInt64 { components.time.inputNanoseconds }
     /// Notes that a message other than a call, or a part of a long line, has been handled. It also counts for
     /// ``inputNanoseconds``.
-    public func noteInputTime() { rooms.time.noteInputTime() }
+    public func noteInputTime() { components.time.noteInputTime() }
 
     /// The time that one user may occupy the loop in a turn, in nanoseconds. The server sets it.
     public var turnShare: () -> UInt64 {
-        get { rooms.steps.share }
-        set { rooms.steps.share = newValue }
+        get { components.steps.share }
+        set { components.steps.share = newValue }
     }
     /// Called with the account of a user whose jobs wait for ``runSteps(of:forNanoseconds:)``. The server sets it.
     public var onSteps: ((UserAccount) -> Void)? {
-        get { rooms.steps.onJobs }
-        set { rooms.steps.onJobs = newValue }
+        get { components.steps.onJobs }
+        set { components.steps.onJobs = newValue }
     }
     /// Continues the jobs of a user, in their order. The server calls this once a turn for each account that
     /// ``onSteps`` was called with, until it returns false.
     ///
     /// - Returns: Whether jobs are left.
     public func runSteps(of account: UserAccount, forNanoseconds share: UInt64) -> Bool {
-        rooms.steps.run(of: account, forNanoseconds: share)
+        components.steps.run(of: account, forNanoseconds: share)
     }
 
     /// Notes that a session must be written to, or closed, at the end of this turn.
-    public func markDirty(_ session: Session) { rooms.output.markDirty(session) }
+    public func markDirty(_ session: Session) { components.output.markDirty(session) }
     /// Writes the pending output of all sessions. The server calls this at the end of each turn of the loop.
     public func writeOutput() {
         turns.endTurn()
         calls.admitBehindEnded()
-        rooms.output.write()
+        components.output.write()
         if monitor.isWatched { monitor.endTurn() }
     }
 
@@ -184,7 +184,7 @@ public final class TaskRuntime {
     /// are waited for. The clock wakes again immediately for the rest. The owner of the clock calls this at the
     /// requested time.
     public func expire() {
-        rooms.alarm.rang()
+        components.alarm.rang()
         calls.expire()
         streams.expire()
         directory.expire()

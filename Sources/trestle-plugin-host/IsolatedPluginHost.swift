@@ -212,7 +212,7 @@ final class IsolatedPluginHost: PluginReceiver {
     /// Removes a call that ends. The daemon counts second answers and answers to unknown calls.
     func forget(_ id: UInt64) {
         // The process ends after the answer to `plugin.stop`.
-        if id == stop, let news = metrics.takeNews() { notify("plugin.metrics", news) }
+        if id == stop, let changed = metrics.takeChanges() { notify("plugin.metrics", changed) }
         working.remove(id)
         if !questions.isEmpty { questions.remove(id) }
     }

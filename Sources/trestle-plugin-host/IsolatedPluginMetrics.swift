@@ -7,7 +7,7 @@ import Synchronization
 final class IsolatedPluginMetrics: Sendable {
     private struct Metric {
         var value = 0.0
-        var isNews = true
+        var isChanged = true
     }
 
     private struct State {
@@ -44,7 +44,7 @@ final class IsolatedPluginMetrics: Sendable {
         state.withLock { state in
             guard number > 0, number <= state.metrics.count else { return }
             change(&state.metrics[Int(number) - 1].value)
-            state.metrics[Int(number) - 1].isNews = true
+            state.metrics[Int(number) - 1].isChanged = true
         }
     }
 
@@ -54,31 +54,31 @@ final class IsolatedPluginMetrics: Sendable {
         var timer: LoopTimer?
         var reportedLag: Int64 = 0
         timer = LoopTimer { [self] in
-            var news = takeNews()?.objectValue ?? [:]
+            var changed = takeChanges()?.objectValue ?? [:]
             let lag = Int64(EventLoop.lag / .milliseconds(1))
-            if lag != reportedLag { news["lagMs"] = .number(JSONNumber(lag)) }
+            if lag != reportedLag { changed["lagMs"] = .number(JSONNumber(lag)) }
             reportedLag = lag
-            if !news.isEmpty { report(.object(news)) }
+            if !changed.isEmpty { report(.object(changed)) }
             timer?.schedule(after: Self.interval)
         }
         timer?.schedule(after: Self.interval)
     }
 
     /// Returns the metrics that have changed since the last call; `nil` if none has.
-    func takeNews() -> JSON? {
+    func takeChanges() -> JSON? {
         state.withLock { state in
-            var news: [JSON] = []
-            for (index, declared) in state.declared.all.enumerated() where state.metrics[index].isNews {
-                state.metrics[index].isNews = false
+            var changed: [JSON] = []
+            for (index, declared) in state.declared.all.enumerated() where state.metrics[index].isChanged {
+                state.metrics[index].isChanged = false
                 var metric: JSONObject = [
                     "name": .string(declared.name), "kind": .string(declared.kind.rawValue),
                     "help": .string(declared.help),
                     "value": .number(JSONNumber(state.metrics[index].value) ?? JSONNumber(0)),
                 ]
                 metric["unit"] = declared.unit.map { .string($0) }
-                news.append(.object(metric))
+                changed.append(.object(metric))
             }
-            return news.isEmpty ? nil : ["metrics": .array(news)]
+            return changed.isEmpty ? nil : ["metrics": .array(changed)]
         }
     }
 }

@@ -15,7 +15,7 @@ struct PluginWorkTests {
         let account = UserAccount(
             uid: daemon.runtime.rights.policy.daemonUID, isTrusted: true, plugin: 7, daemon.runtime.quotas.values)
         let job = LastingJob()
-        daemon.runtime.rooms.steps.begin(job, for: account)
+        daemon.runtime.components.steps.begin(job, for: account)
         let client = try daemon.client()
         client.startReading()
         client.send(#"{"task":"bridge.ping","callbackId":1}"#)

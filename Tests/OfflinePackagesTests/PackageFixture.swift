@@ -57,7 +57,7 @@ enum Fixture {
     }
 
     static func entry(_ path: String, _ bytes: [UInt8]) -> [UInt8] {
-        let padding = [UInt8](repeating: 0, count: Int(TarHeader.paddingBytes(behind: Int64(bytes.count))))
+        let padding = [UInt8](repeating: 0, count: Int(TarHeader.paddingBytes(after: Int64(bytes.count))))
         return TarHeader.bytes(path, Int64(bytes.count)) + bytes + padding
     }
 

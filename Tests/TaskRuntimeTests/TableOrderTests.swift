@@ -26,7 +26,7 @@ struct TableOrderTests {
             #expect(order.entries.count <= 64 + 4 * numbers.count)
         }
         #expect(order.entries.filter { $0.slot >= 0 }.map(\.number) == numbers.values.sorted())
-        for number in numbers.values { #expect(order.entries[order.index(behind: number - 1)].number == number) }
+        for number in numbers.values { #expect(order.entries[order.index(after: number - 1)].number == number) }
     }
 
     @Test("Tasks are in the order of the bytes of their names")
@@ -50,8 +50,8 @@ struct TableOrderTests {
         #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
         for entry in registry.all { #expect(registry.find(entry.name) === entry) }
         let middle = registry.all[registry.count / 2]
-        #expect(registry.behind(middle.name).first === registry.all[registry.count / 2 + 1])
-        #expect(registry.behind("").count == registry.count)
+        #expect(registry.after(middle.name).first === registry.all[registry.count / 2 + 1])
+        #expect(registry.after("").count == registry.count)
     }
 
     @Test("Records of ended calls are released, and the handle of an old call never refers to a new call")

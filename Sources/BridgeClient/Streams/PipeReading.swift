@@ -13,7 +13,7 @@ final class PipeReading {
     /// Whether the sequence has ended or thrown.
     private var isOver = false
     /// Signals bytes, or the outcome.
-    private let news = AsyncSignal<Void>()
+    private let changed = AsyncSignal<Void>()
 
     init(_ end: StreamEnd, _ pipe: PipeEnd) {
         (self.end, self.pipe) = (end, pipe)
@@ -28,7 +28,7 @@ final class PipeReading {
         } catch {
             state.outcome = .failure(error)
         }
-        news.resumeAll(())
+        changed.resumeAll(())
     }
 
     /// - Returns: The next bytes, at least one; `nil` at the end.
@@ -50,8 +50,8 @@ final class PipeReading {
     }
 
     private func awaitNews(orBytes: Bool) async throws(BridgeError) {
-        if orBytes { pipe.awaitBytes { [weak self] in self?.news.resumeAll(()) } }
-        guard await news.wait() != nil else {
+        if orBytes { pipe.awaitBytes { [weak self] in self?.changed.resumeAll(()) } }
+        guard await changed.wait() != nil else {
             throw stop(BridgeError(.callCancelled, "the Swift task that read the stream was cancelled"))
         }
     }

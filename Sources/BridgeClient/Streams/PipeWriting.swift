@@ -8,7 +8,7 @@ final class PipeWriting {
     private let pipe: PipeEnd
     private var count = 0
     /// Signals room, or that the reader has closed its end.
-    private let news = AsyncSignal<Void>()
+    private let changed = AsyncSignal<Void>()
     /// Whether the reader has closed its end.
     private var isUnread = false
     /// The reason why the reader closed its end before the stream was complete; `nil` if it was complete.
@@ -29,7 +29,7 @@ final class PipeWriting {
             reason = error
         }
         isUnread = true
-        news.resumeAll(())
+        changed.resumeAll(())
     }
 
     func write(_ bytes: [UInt8]) async throws(BridgeError) {
@@ -50,8 +50,8 @@ final class PipeWriting {
     }
 
     private func awaitRoom() async throws(BridgeError) {
-        pipe.awaitRoom { [weak self] in self?.news.resumeAll(()) }
-        guard await news.wait() != nil else {
+        pipe.awaitRoom { [weak self] in self?.changed.resumeAll(()) }
+        guard await changed.wait() != nil else {
             let error = BridgeError(.callCancelled, "the Swift task that wrote the stream was cancelled")
             leave(error)
             throw error

@@ -103,7 +103,7 @@ private struct CacheLookup {
             switch use {
             case .fresh, .stale: return .answer(answer)
             case .staleWhileRevalidate where request.directives.isOnlyIfCached: return .answer(answer)
-            case .staleWhileRevalidate: return .answerAndRevalidate(answer, conditionalLoad(isBehind: true))
+            case .staleWhileRevalidate: return .answerAndRevalidate(answer, conditionalLoad(isBackground: true))
             case .afterValidation, nil: break
             }
         }
@@ -115,15 +115,15 @@ private struct CacheLookup {
     private func load(_ manner: Manner) -> CacheDecision.Action {
         switch manner {
         case .conditional where request.canBeAnsweredFromStore && !request.avoidsStore:
-            .load(conditionalLoad(isBehind: false))
+            .load(conditionalLoad(isBackground: false))
         case .conditional, .unconditional: .load(CacheLoad(unconditional: request))
         }
     }
 
-    private func conditionalLoad(isBehind: Bool) -> CacheLoad {
+    private func conditionalLoad(isBackground: Bool) -> CacheLoad {
         // A HEAD is not validated: its response updates the stored responses anyway.
         if request.method == "HEAD" {
-            if isBehind { return CacheLoad(validating: nil, others: [], request: request, isBehind: true) }
+            if isBackground { return CacheLoad(validating: nil, others: [], request: request, isBackground: true) }
             return CacheLoad(unconditional: request, selected: answer == nil ? nil : selected)
         }
         if let selected, answer == nil, let load = CacheLoad(resuming: selected, request: request) { return load }
@@ -131,6 +131,7 @@ private struct CacheLookup {
             .filter { $0.id != selected?.id && $0.entityTag != nil && StoredAnswer($0, to: request) != nil }
             .prefix(CacheLoad.maximumTags)
         return CacheLoad(
-            validating: answer == nil ? nil : selected, others: Array(others), request: request, isBehind: isBehind)
+            validating: answer == nil ? nil : selected, others: Array(others), request: request,
+            isBackground: isBackground)
     }
 }

@@ -14,18 +14,18 @@ public struct CacheLoad: Hashable, Sendable {
     /// The request in the caller's form.
     public let request: CacheRequest
     /// Whether the caller has its answer already, so that nothing waits for this request.
-    public let isBehind: Bool
+    public let isBackground: Bool
 
     private init(
         _ fields: HeaderList, selected: StoredResponse? = nil, asked: [StoredResponse] = [],
-        resumed: StoredResponse? = nil, request: CacheRequest, isBehind: Bool = false
+        resumed: StoredResponse? = nil, request: CacheRequest, isBackground: Bool = false
     ) {
         self.fields = fields
         self.selected = selected
         self.asked = asked
         self.resumed = resumed
         self.request = request
-        self.isBehind = isBehind
+        self.isBackground = isBackground
         addFieldsOfPolicy()
     }
 
@@ -44,11 +44,11 @@ public struct CacheLoad: Hashable, Sendable {
     ///   - selected: The response that the request selects; `nil` if there is none.
     ///   - others: Other variants. The server may confirm one of them.
     ///   - request: The request.
-    ///   - isBehind: Whether the caller has its answer already. Its conditions are then omitted.
-    init(validating selected: StoredResponse?, others: [StoredResponse], request: CacheRequest, isBehind: Bool) {
-        var conditions = ValidationConditions(request.fields, isBehind: isBehind)
+    ///   - isBackground: Whether the caller has its answer already. Its conditions are then omitted.
+    init(validating selected: StoredResponse?, others: [StoredResponse], request: CacheRequest, isBackground: Bool) {
+        var conditions = ValidationConditions(request.fields, isBackground: isBackground)
         let asked = conditions.add(selected: selected, others: others)
-        self.init(conditions.fields, selected: selected, asked: asked, request: request, isBehind: isBehind)
+        self.init(conditions.fields, selected: selected, asked: asked, request: request, isBackground: isBackground)
     }
 
     /// Creates a request for the missing bytes of a stored response; `nil` if they could not be joined to it, or the
@@ -81,7 +81,7 @@ public struct CacheLoad: Hashable, Sendable {
     ///
     /// - Parameter now: The time of the failure.
     public func answerAfterFailure(at now: UnixTime) -> StoredAnswer? {
-        guard request.policy == .useProtocol, !isBehind, let selected,
+        guard request.policy == .useProtocol, !isBackground, let selected,
             StoredUse.isAllowedAfterFailure(of: selected, for: request.directives, at: now)
         else { return nil }
         return StoredAnswer(selected, to: request)
@@ -93,9 +93,9 @@ private struct ValidationConditions {
     var fields: HeaderList
     private let own: CallerConditions
 
-    init(_ fields: HeaderList, isBehind: Bool) {
+    init(_ fields: HeaderList, isBackground: Bool) {
         var fields = fields
-        if isBehind {
+        if isBackground {
             for name in [FieldName.ifNoneMatch, FieldName.ifModifiedSince, FieldName.range, FieldName.ifRange] {
                 fields.remove(named: name)
             }

@@ -57,7 +57,7 @@ extension CacheLoad {
 
     /// Returns the action for a 304: RFC 9111, sections 4.3.3 and 4.3.4.
     private func outcomeOfNotModified(_ response: NetworkResponse) -> CacheOutcome {
-        let own = isBehind ? nil : CallerConditions(request.fields)
+        let own = isBackground ? nil : CallerConditions(request.fields)
         // No validation was requested: the 304 answers the caller's conditions, or is an error of the server.
         guard !asked.isEmpty else {
             if resumed != nil { return .again(withoutConditions) }

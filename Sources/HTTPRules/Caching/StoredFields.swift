@@ -30,18 +30,18 @@ public enum StoredFields {
         // The stored tag identifies the bytes. A later matching tag differs at most in its weakness.
         let kept: Set<String> = ["content-encoding", "content-length", "content-range", "content-type"]
         let hasTag = fields.contains(named: FieldName.entityTag)
-        let news = storable(of: update).filter { field in
+        let added = storable(of: update).filter { field in
             let name = FieldText.lowercase(field.name)
             return !kept.contains(name) && !(hasTag && name == "etag")
         }
-        let names = Set(news.map { FieldText.lowercase($0.name) })
+        let names = Set(added.map { FieldText.lowercase($0.name) })
         var result = fields
         result.removeAll { field in
             let name = FieldText.lowercase(field.name)
             // The stored `Age` is not valid after the confirmation.
             return names.contains(name) || name == "age"
         }
-        result.append(contentsOf: HeaderList(news))
+        result.append(contentsOf: HeaderList(added))
         return result
     }
 }

@@ -119,7 +119,7 @@ final class ArchiveReader {
             return
         }
         byteCount = nil
-        padding = TarHeader.paddingBytes(behind: Int64(count))
+        padding = TarHeader.paddingBytes(after: Int64(count))
         if case .manifest = part {
             manifestBytes = block
             part = .signature
@@ -162,7 +162,7 @@ final class ArchiveReader {
         try check?.finish()
         check = nil
         try sink?.endFile()
-        padding = TarHeader.paddingBytes(behind: manifest.files[index].byteCount)
+        padding = TarHeader.paddingBytes(after: manifest.files[index].byteCount)
         part = index + 1 < manifest.files.count ? .file(index + 1) : .end
     }
 

@@ -76,7 +76,7 @@ public struct PackageMaker {
                 try Self.put(bytes, to: encoder)
             }
             try check.finish()
-            try Self.pad(behind: file.byteCount, to: encoder)
+            try Self.pad(after: file.byteCount, to: encoder)
         }
         try Self.put(TarHeader.end, to: encoder)
         try encoder.finish()
@@ -94,11 +94,11 @@ public struct PackageMaker {
     private static func add(_ path: String, _ bytes: [UInt8], to encoder: ZstdEncoder) throws {
         try put(TarHeader.bytes(path, Int64(bytes.count)), to: encoder)
         try put(bytes, to: encoder)
-        try pad(behind: Int64(bytes.count), to: encoder)
+        try pad(after: Int64(bytes.count), to: encoder)
     }
 
-    private static func pad(behind byteCount: Int64, to encoder: ZstdEncoder) throws {
-        try put([UInt8](repeating: 0, count: Int(TarHeader.paddingBytes(behind: byteCount))), to: encoder)
+    private static func pad(after byteCount: Int64, to encoder: ZstdEncoder) throws {
+        try put([UInt8](repeating: 0, count: Int(TarHeader.paddingBytes(after: byteCount))), to: encoder)
     }
 
     private static func put(_ bytes: [UInt8], to encoder: ZstdEncoder) throws {

@@ -17,7 +17,7 @@ public struct PackageKey: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter text: A text as in ``description``; trailing white space is ignored.
     public init?(_ text: String) {
-        guard let key = KeyText.bytes(text, behind: Self.mark).flatMap(VerifyingKey.init) else { return nil }
+        guard let key = KeyText.bytes(text, after: Self.mark).flatMap(VerifyingKey.init) else { return nil }
         self.key = key
     }
 }
@@ -36,7 +36,7 @@ public struct PackageSecretKey: Sendable {
     ///
     /// - Parameter text: A text as in ``text``; trailing white space is ignored.
     public init?(_ text: String) {
-        guard let key = KeyText.bytes(text, behind: Self.mark).flatMap(SigningKey.init) else { return nil }
+        guard let key = KeyText.bytes(text, after: Self.mark).flatMap(SigningKey.init) else { return nil }
         self.key = key
     }
 
@@ -54,7 +54,7 @@ enum KeyText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    static func bytes(_ text: String, behind mark: String = "") -> [UInt8]? {
+    static func bytes(_ text: String, after mark: String = "") -> [UInt8]? {
         guard text.hasPrefix(mark) else { return nil }
         var rest = Array(text.utf8.dropFirst(mark.utf8.count))
         while let last = rest.last, " \r\n\t".utf8.contains(last) { rest.removeLast() }

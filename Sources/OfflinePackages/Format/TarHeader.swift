@@ -42,7 +42,7 @@ enum TarHeader {
     }
 
     /// Returns the number of bytes between the end of a file and the next header.
-    static func paddingBytes(behind byteCount: Int64) -> Int64 {
+    static func paddingBytes(after byteCount: Int64) -> Int64 {
         (Int64(blockBytes) - byteCount % Int64(blockBytes)) % Int64(blockBytes)
     }
 

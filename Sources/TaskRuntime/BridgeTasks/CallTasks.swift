@@ -23,7 +23,7 @@ extension TaskRuntime {
     private func listCalls(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let now = clock.now
         return try page(
-            "calls", request, of: calls.inFlight(behind: try request.number()), position: { String($0.number) },
+            "calls", request, of: calls.inFlight(after: try request.number()), position: { String($0.number) },
             text: { $0.origin == .question ? nil : describe($0, now).bytes })
     }
 

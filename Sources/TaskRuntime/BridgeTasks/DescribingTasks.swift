@@ -24,7 +24,7 @@ extension TaskRuntime {
 
     private func listTasks(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", request, of: tasks.behind(request.cursor ?? ""), position: { $0.name },
+            "tasks", request, of: tasks.after(request.cursor ?? ""), position: { $0.name },
             text: { task in
                 guard mayCall(task, call) else { return nil }
                 let shown: JSON = [
@@ -49,7 +49,7 @@ extension TaskRuntime {
         let asked = plugins.filter { !$0.hasDescribedItself }
         if asked.isEmpty { return done() }
         let questions = SchemaQuestions(asked)
-        rooms.steps.begin(questions, for: call.session?.account ?? asked[0].account)
+        components.steps.begin(questions, for: call.session?.account ?? asked[0].account)
         questions.whenAnswered(done)
     }
 
@@ -91,7 +91,7 @@ extension TaskRuntime {
         // Refuses invalid options before any plugin is asked.
         _ = try TablePage("tasks", request, messageBytes: quotas.limits.messageBytes)
         let handle = call.handle
-        let first = tasks.behind(request.cursor ?? "").prefix(TablePage.maximumEntries)
+        let first = tasks.after(request.cursor ?? "").prefix(TablePage.maximumEntries)
         learnSchemas(of: plugins(of: first), for: call) { [unowned self] in
             guard let call = calls.call(handle) else { return }
             calls.answer(handle, text: Result { () throws(BridgeError) in try descriptions(call, request) })
@@ -101,7 +101,7 @@ extension TaskRuntime {
 
     private func descriptions(_ call: Call, _ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", request, of: tasks.behind(request.cursor ?? ""), position: { $0.name },
+            "tasks", request, of: tasks.after(request.cursor ?? ""), position: { $0.name },
             text: { mayCall($0, call) ? description(of: $0, for: call.session) : nil },
             name: { ["name": .string($0.name)] })
     }
@@ -174,7 +174,7 @@ extension TaskRuntime {
             guard let call = calls.call(handle) else { return }
             let document = OpenRPCDocument(version: daemon.version, maximumBytes: quotas.limits.messageBytes)
             if let session = call.session {
-                rooms.steps.begin(DiscoverJob(self, handle, session, document), for: session.account)
+                components.steps.begin(DiscoverJob(self, handle, session, document), for: session.account)
             } else {
                 answer(handle, document)
             }

@@ -37,7 +37,7 @@ extension TaskRuntime {
         let session = try callingSession(call)
         let names = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
         let dialect = call.record.pointee.dialect
-        rooms.steps.begin(
+        components.steps.begin(
             SubscribingJob(calls, call.handle, session, names, dialect: dialect), for: session.account)
         return nil
     }
@@ -45,7 +45,7 @@ extension TaskRuntime {
     private func unsubscribe(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
         let names = try BridgeTasks.Task.decode(ReadableEvents.self, options).events
-        rooms.steps.begin(UnsubscribingJob(calls, call.handle, session, names), for: session.account)
+        components.steps.begin(UnsubscribingJob(calls, call.handle, session, names), for: session.account)
         return nil
     }
 

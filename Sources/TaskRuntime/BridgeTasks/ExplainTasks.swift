@@ -81,7 +81,7 @@ extension TaskRuntime {
         var subject = PolicySubject(uid: rights.policy.daemonUID)
         if let uid = question.uid {
             subject.uid = uid
-        } else if let session = try rooms.sessions.target(question.session) ?? call.session {
+        } else if let session = try components.sessions.target(question.session) ?? call.session {
             subject = rights.subject(session)
         }
         subject.gids = question.groups ?? subject.gids

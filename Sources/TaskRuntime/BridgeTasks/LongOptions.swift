@@ -23,14 +23,14 @@ extension TaskRuntime {
         _ names: [StaticString], of options: UnsafeRawBufferPointer, for call: Call, _ body: @escaping MembersHandler
     ) throws(BridgeError) -> JSON? {
         if options.count > MemberWalk.longBytes, let session = call.session {
-            rooms.steps.begin(
+            components.steps.begin(
                 LongOptions(calls, call.handle, session, names, MemberWalk(options), body), for: session.account)
             return nil
         }
         switch try body(call, OptionMembers(names, of: options, calls.check)) {
         case .result(let result): return result
         case .job(let job):
-            if let session = job.session { rooms.steps.begin(job, for: session.account) }
+            if let session = job.session { components.steps.begin(job, for: session.account) }
             return nil
         case .later: return nil
         }

@@ -59,7 +59,7 @@ extension TaskRuntime {
         var nextPlugin = 0
         switch start {
         case .tasks(let family, let name):
-            if let position = writeTasks(from: family, behind: name, isFirstPage: isFirstPage, &text) {
+            if let position = writeTasks(from: family, after: name, isFirstPage: isFirstPage, &text) {
                 return position
             }
             writePlugins(&text)
@@ -80,14 +80,14 @@ extension TaskRuntime {
     }
 
     private func writeTasks(
-        from first: TaskFamily, behind name: String, isFirstPage: Bool, _ text: inout OpenMetricsText
+        from first: TaskFamily, after name: String, isFirstPage: Bool, _ text: inout OpenMetricsText
     ) -> MetricsPosition? {
         var lookedAt = 0
         for family in TaskFamily.allCases.dropFirst(first.rawValue) {
             let isResumed = family == first && !isFirstPage
             if isResumed { text.resume(family.family) } else { text.begin(family.family) }
             var last = isResumed ? name : ""
-            for task in tasks.behind(last) {
+            for task in tasks.after(last) {
                 if lookedAt == Self.maximumSampledTasks || isFull(text) { return .tasks(family, after: last) }
                 lookedAt += 1
                 if task.statistics.calls > 0 { write(family, of: task, &text) }

@@ -63,7 +63,7 @@ extension TaskRuntime {
     private func unregisterTasks(_ call: Call, _ options: UnsafeRawBufferPointer) throws(BridgeError) -> JSON? {
         let session = try callingSession(call)
         let names = try BridgeTasks.Task.decode(ReadableUnregister.self, options).tasks
-        rooms.steps.begin(TaskWithdrawal(clients, call.handle, session, names), for: session.account)
+        components.steps.begin(TaskWithdrawal(clients, call.handle, session, names), for: session.account)
         return nil
     }
 }

@@ -35,7 +35,7 @@ extension TaskRuntime {
     }
 
     func writeTraffic(_ text: inout OpenMetricsText) {
-        text.add("trestle_sessions", .gauge, .init(rooms.sessions.count), "Clients that are connected.")
+        text.add("trestle_sessions", .gauge, .init(components.sessions.count), "Clients that are connected.")
         text.add("trestle_sessions_opened", .counter, .init(statistics.sessionsOpened), "Clients that have connected.")
         text.add("trestle_messages", .counter, .init(statistics.messages), "Valid messages.")
         text.add(

@@ -24,7 +24,7 @@ extension TaskRuntime {
 
     private func identify(_ request: Identify) throws(BridgeError) -> JSON {
         try TextBounds.check("$.user", request.user?.utf8.count ?? 0, atMost: TextBounds.name)
-        let session = try rooms.sessions.living(request.session)
+        let session = try components.sessions.living(request.session)
         session.user = request.user
         clients.reconsider(session)
         return .object([:])
@@ -36,7 +36,7 @@ extension TaskRuntime {
     }
 
     private func closeSession(_ call: Call, _ request: Close) throws(BridgeError) -> JSON {
-        let session = try rooms.sessions.living(request.session)
+        let session = try components.sessions.living(request.session)
         if let caller = call.session, caller !== session {
             try rights.check(.close, "", by: caller, to: "close session \(session.number)")
         }

@@ -21,7 +21,8 @@ extension TaskRuntime {
     private func listSessions(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         let now = clock.now
         return try page(
-            "sessions", request, of: rooms.sessions.list.behind(try request.number()), position: { String($0.number) },
+            "sessions", request, of: components.sessions.list.after(try request.number()),
+            position: { String($0.number) },
             text: { describe($0, now).bytes }, name: { ["session": .number(JSONNumber($0.number))] })
     }
 
@@ -51,7 +52,7 @@ extension TaskRuntime {
     /// Returns a page of the status. The first page has everything; the others continue the list of tasks.
     private func status(_ request: PageRequest) throws(BridgeError) -> [UInt8] {
         try page(
-            "tasks", behind: request.cursor == nil ? status() : [:], request, of: tasks.behind(request.cursor ?? ""),
+            "tasks", after: request.cursor == nil ? status() : [:], request, of: tasks.after(request.cursor ?? ""),
             position: { $0.name }, text: { $0.statistics.calls > 0 ? describe($0).bytes : nil },
             name: { ["name": .string($0.name)] })
     }
@@ -62,7 +63,7 @@ extension TaskRuntime {
             "uptimeMs": .number(JSONNumber(clock.now.since(startedAt).wholeMilliseconds)),
             "loopLagUs": .number(JSONNumber(loopLag().wholeNanoseconds / 1000)),
             "longTurns": reportLongTurns(),
-            "draining": .bool(calls.isDraining), "sessions": .number(JSONNumber(rooms.sessions.count)),
+            "draining": .bool(calls.isDraining), "sessions": .number(JSONNumber(components.sessions.count)),
             "callsInFlight": .number(JSONNumber(calls.count)),
             "messages": .number(JSONNumber(statistics.messages)),
             "invalidMessages": .number(JSONNumber(statistics.invalidMessages)),
@@ -146,7 +147,7 @@ extension TaskRuntime {
             + refusedPlugins.map { plugin in (name: plugin.name, describe: { self.describe(plugin) }) }
         let start = Int(clamping: try request.number())
         return try page(
-            "plugins", behind: localPluginDirectory.map { ["localDirectory": .string($0)] } ?? [:], request,
+            "plugins", after: localPluginDirectory.map { ["localDirectory": .string($0)] } ?? [:], request,
             of: listed.enumerated().dropFirst(start), position: { String($0.offset + 1) },
             text: { $0.element.describe().bytes }, name: { ["name": .string($0.element.name)] })
     }

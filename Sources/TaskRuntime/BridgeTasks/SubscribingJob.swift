@@ -64,7 +64,7 @@ final class SubscribingJob: StepJob {
         while checkedCount < added.count {
             let pattern = added[checkedCount]
             // A pattern for a prefix matches events of all kinds: each event is checked when it is sent.
-            if !pattern.isBeginning, !events.rights.mayGet(pattern.text, listener) {
+            if !pattern.isPrefix, !events.rights.mayGet(pattern.text, listener) {
                 try events.rights.check(.subscribe, pattern.text, by: listener, to: "listen to \(pattern.text)")
             }
             checkedCount += 1

@@ -51,7 +51,7 @@ struct TablePage {
     ///   - messageBytes: The maximum length of a message.
     /// - Throws: `options.invalid` if the requested limit is out of range.
     init(
-        _ member: String, behind head: JSONObject = [:], _ request: PageRequest, messageBytes: Int
+        _ member: String, after head: JSONObject = [:], _ request: PageRequest, messageBytes: Int
     ) throws(BridgeError) {
         let limit = request.limit ?? Self.maximumEntries
         guard (1...Self.maximumEntries).contains(limit) else {
@@ -114,10 +114,10 @@ extension TaskRuntime {
     ///   - text: Returns an entry's text; `nil` if the caller may not see it.
     ///   - name: Returns the members that are shown, with `cut`, of an entry that is longer than a message.
     func page<Entry>(
-        _ member: String, behind head: JSONObject = [:], _ request: PageRequest, of entries: some Sequence<Entry>,
+        _ member: String, after head: JSONObject = [:], _ request: PageRequest, of entries: some Sequence<Entry>,
         position: (Entry) -> String, text: (Entry) -> [UInt8]?, name: (Entry) -> JSONObject = { _ in [:] }
     ) throws(BridgeError) -> [UInt8] {
-        var page = try TablePage(member, behind: head, request, messageBytes: quotas.limits.messageBytes)
+        var page = try TablePage(member, after: head, request, messageBytes: quotas.limits.messageBytes)
         for entry in entries {
             let isTaken = page.add(position(entry)) {
                 guard let text = text(entry) else { return nil }

@@ -37,22 +37,22 @@ final class CallEngine {
     /// The working memory for checking options against schemas on the loop.
     let schemaRoom = SchemaRoom()
 
-    init(_ rooms: RuntimeComponents, lane: (any WorkLane)?) {
-        time = rooms.time
-        turns = rooms.turns
-        steps = rooms.steps
-        alarm = rooms.alarm
-        rights = rooms.rights
-        quotas = rooms.quotas
-        output = rooms.output
-        tasks = rooms.tasks
-        monitor = rooms.monitor
-        events = rooms.events
-        counters = rooms.counters
-        clock = rooms.clock
-        log = rooms.log
+    init(_ components: RuntimeComponents, lane: (any WorkLane)?) {
+        time = components.time
+        turns = components.turns
+        steps = components.steps
+        alarm = components.alarm
+        rights = components.rights
+        quotas = components.quotas
+        output = components.output
+        tasks = components.tasks
+        monitor = components.monitor
+        events = components.events
+        counters = components.counters
+        clock = components.clock
+        log = components.log
         self.lane = lane
-        standardTimeoutNanoseconds = rooms.quotas.limits.callTimeout.wholeNanoseconds
+        standardTimeoutNanoseconds = components.quotas.limits.callTimeout.wholeNanoseconds
         steps.onRelease = { [unowned self] in if isDraining { noteDrainProgress() } }
     }
 
@@ -78,10 +78,10 @@ final class CallEngine {
     func call(_ id: UInt64, of session: Session) -> Call? { table.call(id, of: session) }
 
     /// Returns the oldest call in flight with a greater number.
-    func next(behind number: UInt64) -> Call? { table.next(behind: number) }
+    func next(after number: UInt64) -> Call? { table.next(after: number) }
 
     /// Returns the calls in flight with greater numbers, the oldest first. Valid until a call begins or ends.
-    func inFlight(behind number: UInt64) -> some Sequence<Call> { table.inFlight(behind: number) }
+    func inFlight(after number: UInt64) -> some Sequence<Call> { table.inFlight(after: number) }
 
     /// A copy of all calls in flight: the code that iterates over it may end calls.
     var inFlight: [Call] { table.inFlight }

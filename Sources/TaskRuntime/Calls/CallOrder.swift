@@ -59,7 +59,7 @@ struct CallOrder {
     }
 
     /// Returns the index of the first entry with a greater number.
-    func index(behind number: UInt64) -> Int { entries.partition { $0.number > number } }
+    func index(after number: UInt64) -> Int { entries.partition { $0.number > number } }
 }
 
 extension RandomAccessCollection where Index == Int {

@@ -20,7 +20,7 @@ final class CallSweep: StepJob {
     }
 
     func step(until budget: StepBudget) -> StepOutcome {
-        while let call = calls.next(behind: position), call.number <= last {
+        while let call = calls.next(after: position), call.number <= last {
             position = call.number
             visit(call)
             if budget.isSpent { return .unfinished }

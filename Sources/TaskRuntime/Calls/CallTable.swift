@@ -186,22 +186,22 @@ final class CallTable {
     // MARK: All calls
 
     /// A copy of all calls in flight, the oldest first: the code that iterates over it may end calls.
-    var inFlight: [Call] { Array(inFlight(behind: 0)) }
+    var inFlight: [Call] { Array(inFlight(after: 0)) }
 
     /// Returns the calls in flight with greater numbers, the oldest first. Valid until a call begins or ends.
-    func inFlight(behind number: UInt64) -> some Sequence<Call> {
+    func inFlight(after number: UInt64) -> some Sequence<Call> {
         enterNewest()
-        return order.entries[order.index(behind: number)...].lazy.filter { $0.slot >= 0 }
+        return order.entries[order.index(after: number)...].lazy.filter { $0.slot >= 0 }
             .map { Call(record: self.record(Int($0.slot))) }
     }
 
     /// Returns the oldest call in flight with a greater number.
-    func next(behind number: UInt64) -> Call? { inFlight(behind: number).first { _ in true } }
+    func next(after number: UInt64) -> Call? { inFlight(after: number).first { _ in true } }
 
     /// Returns the call in flight with this number.
     func call(numbered number: UInt64) -> Call? {
         guard number > 0 else { return nil }
-        return next(behind: number - 1).flatMap { $0.number == number ? $0 : nil }
+        return next(after: number - 1).flatMap { $0.number == number ? $0 : nil }
     }
 
     // MARK: Memory

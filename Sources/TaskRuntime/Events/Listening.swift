@@ -26,7 +26,7 @@ extension EventBus {
     }
 
     private func listen(_ id: CallbackID, to event: String, _ session: Session) throws(BridgeError) {
-        guard let pattern = EventPattern(event), !pattern.isBeginning else {
+        guard let pattern = EventPattern(event), !pattern.isPrefix else {
             throw BridgeError(
                 JSONMismatch(
                     path: "$.eventName", expected: "the name of an event: \(PublicName.rule)",

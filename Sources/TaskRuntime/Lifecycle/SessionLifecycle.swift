@@ -19,23 +19,23 @@ final class SessionLifecycle {
     private let counters: RuntimeCounters
 
     init(
-        _ rooms: RuntimeComponents, _ calls: CallEngine, _ streams: StreamTable, _ clients: ClientTasks,
+        _ components: RuntimeComponents, _ calls: CallEngine, _ streams: StreamTable, _ clients: ClientTasks,
         _ directory: PluginDirectory
     ) {
         self.calls = calls
         self.streams = streams
         self.clients = clients
         self.directory = directory
-        sessions = rooms.sessions
-        rights = rooms.rights
-        quotas = rooms.quotas
-        events = rooms.events
-        monitor = rooms.monitor
-        output = rooms.output
-        clock = rooms.clock
-        steps = rooms.steps
-        turns = rooms.turns
-        counters = rooms.counters
+        sessions = components.sessions
+        rights = components.rights
+        quotas = components.quotas
+        events = components.events
+        monitor = components.monitor
+        output = components.output
+        clock = components.clock
+        steps = components.steps
+        turns = components.turns
+        counters = components.counters
     }
 
     /// Opens a session for a client that has connected.

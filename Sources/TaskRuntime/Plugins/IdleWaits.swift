@@ -23,9 +23,9 @@ final class IdleWaits {
     private let alarm: Alarm
     private var waits: [Wait] = []
 
-    init(_ rooms: RuntimeComponents) {
-        clock = rooms.clock
-        alarm = rooms.alarm
+    init(_ components: RuntimeComponents) {
+        clock = components.clock
+        alarm = components.alarm
     }
 
     /// Calls `done` once, when the plugin is idle or the time limit has passed, which may be immediately.

@@ -19,17 +19,17 @@ final class PluginDirectory {
     private let idleWaits: IdleWaits
 
     init(
-        _ rooms: RuntimeComponents, _ suggestions: TaskSuggestions, _ calls: CallEngine, _ streams: StreamTable
+        _ components: RuntimeComponents, _ suggestions: TaskSuggestions, _ calls: CallEngine, _ streams: StreamTable
     ) {
         self.calls = calls
         self.streams = streams
         self.suggestions = suggestions
-        rights = rooms.rights
-        tasks = rooms.tasks
-        events = rooms.events
-        steps = rooms.steps
-        sessions = rooms.sessions
-        idleWaits = IdleWaits(rooms)
+        rights = components.rights
+        tasks = components.tasks
+        events = components.events
+        steps = components.steps
+        sessions = components.sessions
+        idleWaits = IdleWaits(components)
     }
 
     /// Returns the number of the next plugin: numbers are never reused.

@@ -8,7 +8,7 @@ extension PluginInstance {
     /// - Parameter lost: The calls that the process worked on.
     public func oneCrashed(_ error: BridgeError, lost: [CallHandle]) {
         workEnded(lost, error)
-        if state == .running { directory.events.publish("plugin.crashed", data: news(error), for: account) }
+        if state == .running { directory.events.publish("plugin.crashed", data: failureData(error), for: account) }
     }
 
     /// Reports that the work on these calls has ended without an answer, whether a caller waits for one or not.
@@ -26,12 +26,12 @@ extension PluginInstance {
     ///   - isRestarting: Whether another process will be started; otherwise the plugin becomes unavailable.
     public func crashed(_ error: BridgeError, lost: [CallHandle], isRestarting: Bool) {
         pause(.noProcess)
-        endNews()
+        endSessionReport()
         let wasOpen = state == .running || state == .restarting
         if wasOpen { state = .restarting }
         workEnded(lost, error)
         guard wasOpen else { return }
-        directory.events.publish("plugin.crashed", data: news(error), for: account)
+        directory.events.publish("plugin.crashed", data: failureData(error), for: account)
         if !isRestarting { abandon(after: error) }
     }
 
@@ -52,10 +52,10 @@ extension PluginInstance {
             data: error.data.map { ["last": $0] })
         self.refusal = refusal
         continueWork()
-        directory.events.publish("plugin.unavailable", data: news(error), for: account)
+        directory.events.publish("plugin.unavailable", data: failureData(error), for: account)
     }
 
-    private func news(_ error: BridgeError) -> JSON {
+    private func failureData(_ error: BridgeError) -> JSON {
         var data = error.data?.objectValue ?? [:]
         data["name"] = .string(name)
         data["started"] = nil

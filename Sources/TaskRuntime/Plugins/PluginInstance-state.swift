@@ -30,6 +30,6 @@ extension PluginInstance {
         /// Its session data are being transferred to the plugin that replaces it.
         public static let handover = PauseReasons(rawValue: 4)
         /// Not all existing sessions have been reported to it.
-        static let news = PauseReasons(rawValue: 8)
+        static let unreportedSessions = PauseReasons(rawValue: 8)
     }
 }

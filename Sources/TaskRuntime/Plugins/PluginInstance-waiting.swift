@@ -76,7 +76,7 @@ extension PluginInstance {
         lifecycleEntries = [:]
         unfinished.removeAll()
         endings = []
-        endNews()
+        endSessionReport()
         waiting.forgetTasks()
     }
 }

@@ -89,7 +89,7 @@ extension PluginInstance {
     /// Reports the existing sessions to the plugin before it receives further calls.
     func reportSessions() {
         unreported = UnreportedSessions(upTo: directory.sessions.lastNumber)
-        pause(.news)
+        pause(.unreportedSessions)
         continueWork()
     }
 
@@ -97,7 +97,7 @@ extension PluginInstance {
         guard unreported != nil else { return false }
         guard state == .running || state == .stopping, let session = unreported?.next(of: directory.sessions.list)
         else {
-            endNews()
+            endSessionReport()
             return true
         }
         host.notify(.opened, session)
@@ -105,9 +105,9 @@ extension PluginInstance {
     }
 
     /// Stops the report of sessions.
-    func endNews() {
+    func endSessionReport() {
         unreported = nil
-        pauses.remove(.news)
+        pauses.remove(.unreportedSessions)
     }
 
     func notify(_ change: SessionChange, _ session: Session) {

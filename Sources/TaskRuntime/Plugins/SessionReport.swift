@@ -10,7 +10,7 @@ struct UnreportedSessions {
 
     /// Returns the next session to report; `nil` if all have been reported.
     mutating func next(of sessions: SessionList) -> Session? {
-        while let session = sessions.behind(after).first(where: { _ in true }), session.number <= last {
+        while let session = sessions.after(after).first(where: { _ in true }), session.number <= last {
             after = session.number
             if reported.isEmpty || reported.remove(session.number) == nil { return session }
         }

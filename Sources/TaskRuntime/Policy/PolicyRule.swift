@@ -58,19 +58,19 @@ public struct PolicyName: Sendable, Hashable {
         self.origins = origins
     }
 
-    private var isBeginning: Bool { text.utf8.last == UInt8(ascii: "*") }
+    private var isPrefix: Bool { text.utf8.last == UInt8(ascii: "*") }
 
     func matches(_ name: String) -> Bool {
         if let origins { return (try? WebOrigin(name)).map { origins.matches($0) } ?? false }
         // Compared by bytes, as all names: Swift treats two Unicode spellings of an accented letter as equal, but the
         // receiver of the name may not.
-        return isBeginning ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
+        return isPrefix ? name.utf8.starts(with: text.utf8.dropLast()) : name.isExactly(text)
     }
 
     /// Whether this name matches everything that the other matches.
     public func covers(_ other: PolicyName) -> Bool {
         if let origins, let others = other.origins { return origins.covers(others) }
-        guard isBeginning else { return self == other }
+        guard isPrefix else { return self == other }
         return other.text.utf8.starts(with: text.utf8.dropLast())
     }
 }

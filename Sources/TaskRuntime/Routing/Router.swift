@@ -16,18 +16,18 @@ final class Router {
     private let turns: LoopTurns
     private let time: CallClock
 
-    init(_ rooms: RuntimeComponents, _ suggestions: TaskSuggestions, _ calls: CallEngine) {
+    init(_ components: RuntimeComponents, _ suggestions: TaskSuggestions, _ calls: CallEngine) {
         self.calls = calls
         self.suggestions = suggestions
-        output = rooms.output
-        sessions = rooms.sessions
-        gate = rooms.gate
-        tasks = rooms.tasks
-        events = rooms.events
-        monitor = rooms.monitor
-        counters = rooms.counters
-        turns = rooms.turns
-        time = rooms.time
+        output = components.output
+        sessions = components.sessions
+        gate = components.gate
+        tasks = components.tasks
+        events = components.events
+        monitor = components.monitor
+        counters = components.counters
+        turns = components.turns
+        time = components.time
     }
 
     /// Receives one decoded item of a session's input. The memory that it borrows must be valid until this returns.

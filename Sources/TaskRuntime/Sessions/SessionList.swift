@@ -27,7 +27,7 @@ struct SessionList {
     }
 
     /// Returns the sessions with greater numbers, in ascending order.
-    func behind(_ number: UInt64) -> some Sequence<Session> {
+    func after(_ number: UInt64) -> some Sequence<Session> {
         keys[keys.partition { $0 > number }...].lazy.compactMap { sessions[$0] }
     }
 }

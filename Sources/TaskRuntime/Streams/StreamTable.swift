@@ -16,11 +16,11 @@ final class StreamTable {
     /// The number of bytes that readers have received, of all streams since the start.
     private(set) var movedBytes: UInt64 = 0
 
-    init(_ rooms: RuntimeComponents, _ calls: CallEngine) {
+    init(_ components: RuntimeComponents, _ calls: CallEngine) {
         self.calls = calls
-        quotas = rooms.quotas
-        times = StreamTimers(rooms)
-        pipes = StreamPipes(rooms.sessions)
+        quotas = components.quotas
+        times = StreamTimers(components)
+        pipes = StreamPipes(components.sessions)
         calls.onFailure = { [unowned self] names, error in fail(names, error) }
     }
 

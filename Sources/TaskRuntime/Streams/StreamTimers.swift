@@ -21,10 +21,10 @@ final class StreamTimers {
     private var retryAt = RuntimeInstant.never
     private var stillAt = RuntimeInstant.never
 
-    init(_ rooms: RuntimeComponents) {
-        clock = rooms.clock
-        alarm = rooms.alarm
-        sessions = rooms.sessions
+    init(_ components: RuntimeComponents) {
+        clock = components.clock
+        alarm = components.alarm
+        sessions = components.sessions
     }
 
     /// The current moment.

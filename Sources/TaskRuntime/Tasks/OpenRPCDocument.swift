@@ -38,7 +38,7 @@ struct OpenRPCDocument {
     ) -> Bool {
         var lookedAt = 0
         let start = text.count
-        for task in registry.behind(lastName) {
+        for task in registry.after(lastName) {
             guard lookedAt < Self.stepEntries, text.count - start < Self.stepBytes else { return !isTooLong }
             lookedAt += 1
             lastName = task.name

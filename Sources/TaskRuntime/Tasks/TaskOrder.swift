@@ -25,7 +25,7 @@ struct TaskOrder: RandomAccessCollection {
     }
 
     /// Returns the tasks whose names follow this one.
-    func behind(_ name: String) -> Slice<TaskOrder> {
+    func after(_ name: String) -> Slice<TaskOrder> {
         var name = name
         return name.withUTF8 { bytes in
             let bytes = UnsafeRawBufferPointer(bytes)

@@ -39,7 +39,7 @@ final class TaskRegistry {
     var count: Int { order.count }
 
     /// Returns the tasks whose names follow this one, in the order of their names.
-    func behind(_ name: String) -> Slice<TaskOrder> { order.behind(name) }
+    func after(_ name: String) -> Slice<TaskOrder> { order.after(name) }
 
     /// Returns the task with this name; `nil` if there is none. It is valid until a task is removed, and for its calls
     /// until they have ended.

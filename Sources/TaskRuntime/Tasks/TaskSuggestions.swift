@@ -54,7 +54,7 @@ final class TaskSuggestions {
     /// Returns all names; if there are more than a search examines, the names from the first letter of this one on.
     private func namesAround(_ name: String) -> some Sequence<String> {
         let first = tasks.count <= Suggestion.maximumNames ? "" : String(name.unicodeScalars.prefix(1))
-        return tasks.behind(first).prefix(Suggestion.maximumNames).lazy.map(\.name)
+        return tasks.after(first).prefix(Suggestion.maximumNames).lazy.map(\.name)
     }
 
     private func isShown(_ name: String, to caller: Session?) -> Bool {

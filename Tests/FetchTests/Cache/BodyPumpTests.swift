@@ -53,7 +53,7 @@ struct BodyPumpTests {
         await cache.open(directory: folder.path, settings: CacheSettings(), now: { time }) { Issue.record("\($0)") }
         await BodyPump(
             source: source, body: body, purpose: .store(response, url, reason: "OK", version: "http/1.1"),
-            address: address, cache: cache, maximumBytes: 1 << 20, isBehind: false
+            address: address, cache: cache, maximumBytes: 1 << 20, isBackground: false
         ).run()
         await cache.close()
     }

@@ -4,14 +4,14 @@ import Testing
 /// The table of policies, and the directives of requests and responses under the first policy.
 @Suite struct CacheDecisionTests {
     /// The kind of a decision.
-    private enum Word: Equatable { case stored, storedAndBehind, asked, loaded, miss }
+    private enum Word: Equatable { case stored, storedAndValidated, asked, loaded, miss }
 
     private func word(
         _ request: CacheRequest, _ stored: [StoredResponse], after seconds: Int64 = 0
     ) -> Word {
         switch CacheDecision(for: request, stored: stored, at: november1994.later(seconds)).action {
         case .answer: .stored
-        case .answerAndRevalidate: .storedAndBehind
+        case .answerAndRevalidate: .storedAndValidated
         case .load(let load): load.asked.isEmpty ? .loaded : .asked
         case .miss: .miss
         }
@@ -114,13 +114,13 @@ import Testing
     @Test("stale-while-revalidate answers within its time and revalidates without the caller's conditions")
     func behind() throws {
         let stored = [cached("max-age=5, stale-while-revalidate=10")]
-        #expect(word(get(), stored, after: 15) == .storedAndBehind && word(get(), stored, after: 16) == .asked)
+        #expect(word(get(), stored, after: 15) == .storedAndValidated && word(get(), stored, after: 16) == .asked)
         let request = get(fields(("If-None-Match", "\"x\""), ("Range", "bytes=0-1")))
         let load = try #require(self.load(request, stored, after: 15))
-        #expect(load.isBehind && load.fields == fields(("If-None-Match", "\"1\"")))
+        #expect(load.isBackground && load.fields == fields(("If-None-Match", "\"1\"")))
         let head = CacheRequest(method: "HEAD", fields: fields(("If-None-Match", "\"x\"")))
         let headLoad = try #require(self.load(head, stored, after: 15))
-        #expect(headLoad.isBehind && headLoad.fields == HeaderList())
+        #expect(headLoad.isBackground && headLoad.fields == HeaderList())
     }
 
     @Test("An immutable response is not revalidated while fresh, unless no-cache or the policy requires it")

@@ -27,7 +27,7 @@ struct BodyPump: Sendable {
     /// The maximum length of a stored body. A longer one is not stored.
     let maximumBytes: Int64
     /// Whether the pump continues without readers.
-    let isBehind: Bool
+    let isBackground: Bool
 
     private var uid: UInt32 { address.partition.uid }
 
@@ -53,7 +53,7 @@ struct BodyPump: Sendable {
             case .end: return
             case .bytes(let bytes):
                 body.append(bytes)
-                if !isBehind, let abandonment = body.abandonment {
+                if !isBackground, let abandonment = body.abandonment {
                     let from = lingering.flatMap { $0.abandonment == abandonment ? $0.from : nil } ?? body.end
                     lingering = (abandonment, from)
                     if !body.isKept || body.end - from > Self.lingeringBytes, body.giveUp(abandonment) {

@@ -66,7 +66,7 @@ struct CachedLoad: Sendable {
                 if let response = try await respond(answer, entries, steps: decision.steps) { return response }
             case .answerAndRevalidate(let answer, let load):
                 if let response = try await respond(answer, entries, steps: decision.steps) {
-                    await validateBehind(load, entries)
+                    await validateInBackground(load, entries)
                     return response
                 }
             case .load(let load):
@@ -144,16 +144,16 @@ struct CachedLoad: Sendable {
 
     /// Validates an entry in the background. Returns when the request was sent, because its cookies and other parts are
     /// requested on behalf of the call, which must not end before.
-    private func validateBehind(_ load: CacheLoad, _ entries: [CacheEntry]) async {
-        guard stage.shared.beginBehind(address) else { return }
+    private func validateInBackground(_ load: CacheLoad, _ entries: [CacheEntry]) async {
+        guard stage.shared.beginInBackground(address) else { return }
         let sent = SharedLoad()
-        var behind = hop
-        behind.onSend = { sent.publish(.nothing) }
+        var background = hop
+        background.onSend = { sent.publish(.nothing) }
         let validation = CachedLoad(
-            stage: stage, hop: behind, context: context, next: next, address: address, request: request)
+            stage: stage, hop: background, context: context, next: next, address: address, request: request)
         Task(executorPreference: context.call.plugin.executor) {
             _ = try? await validation.perform(load, entries, CacheSteps())
-            stage.shared.endBehind(address)
+            stage.shared.endInBackground(address)
             sent.publish(.nothing)
         }
         _ = await sent.wait(context.call.plugin)

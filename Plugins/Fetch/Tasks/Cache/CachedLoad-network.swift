@@ -168,7 +168,7 @@ extension CachedLoad {
         let stored = response.selected(by: exchange.response.sent, request.fields)
         let base = stored.status == 206 ? ContentRange(stored.fields)?.range?.lowerBound ?? 0 : 0
         let body = growingBody(exchange, base)
-        let reader = exchange.load.isBehind ? nil : body.reader()
+        let reader = exchange.load.isBackground ? nil : body.reader()
         if let lead {
             lead.publish(.response(SharedResponse(stored: stored, head: head, body: body)))
             if !stored.selecting.fits(request.fields) { stage.shared.noteUnshared(address, at: stage.now()) }
@@ -176,8 +176,8 @@ extension CachedLoad {
         let pump = BodyPump(
             source: exchange.response.body, body: body,
             purpose: .store(stored, hop.url, reason: head.reason, version: head.version), address: address,
-            cache: cache, maximumBytes: maximum, isBehind: exchange.load.isBehind)
-        if exchange.load.isBehind { await run(pump, exchange) } else { start(pump, exchange) }
+            cache: cache, maximumBytes: maximum, isBackground: exchange.load.isBackground)
+        if exchange.load.isBackground { await run(pump, exchange) } else { start(pump, exchange) }
         return try answer(exchange, reader.map { [.growing($0)] } ?? [], head)
     }
 
@@ -202,7 +202,7 @@ extension CachedLoad {
         }
         let pump = BodyPump(
             source: exchange.response.body, body: body, purpose: .join(entry, range), address: address,
-            cache: cache, maximumBytes: maximum, isBehind: false)
+            cache: cache, maximumBytes: maximum, isBackground: false)
         start(pump, exchange)
         return try answer(exchange, parts, head)
     }
@@ -233,9 +233,9 @@ extension CachedLoad {
     }
 
     private func growingBody(_ exchange: Exchange, _ base: Int64) -> GrowingBody {
-        let (source, plugin, isBehind) = (exchange.response.body, context.call.plugin, exchange.load.isBehind)
+        let (source, plugin, isBackground) = (exchange.response.body, context.call.plugin, exchange.load.isBackground)
         return GrowingBody(base: base) { body, abandonment in
-            guard !isBehind else { return }
+            guard !isBackground else { return }
             plugin.timer(after: BodyPump.lingering) { [weak body] in
                 if body?.giveUp(abandonment) == true { source.cancel() }
             }

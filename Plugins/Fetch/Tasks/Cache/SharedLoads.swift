@@ -25,7 +25,7 @@ final class SharedLoads: Sendable {
         var loads: [CacheAddress: SharedLoad] = [:]
         var unshared: [CacheAddress: UnixTime] = [:]
         /// The URLs that are being validated in the background.
-        var behind: Set<CacheAddress> = []
+        var inBackground: Set<CacheAddress> = []
         /// The bodies that are arriving and will be stored, also those that no other request may share.
         var bodies: [ObjectIdentifier: (uid: UInt32, body: GrowingBody)] = [:]
         /// How often each user has removed stored responses.
@@ -72,8 +72,10 @@ final class SharedLoads: Sendable {
     /// Begins to validate a URL in the background.
     ///
     /// - Returns: False if a validation is already running.
-    func beginBehind(_ address: CacheAddress) -> Bool { state.withLock { $0.behind.insert(address).inserted } }
-    func endBehind(_ address: CacheAddress) { state.withLock { _ = $0.behind.remove(address) } }
+    func beginInBackground(_ address: CacheAddress) -> Bool {
+        state.withLock { $0.inBackground.insert(address).inserted }
+    }
+    func endInBackground(_ address: CacheAddress) { state.withLock { _ = $0.inBackground.remove(address) } }
 
     // MARK: Removals
 

@@ -51,7 +51,7 @@ final class QueryScan {
         case .slice: return nil
         case .table where !query.ordering.isByKeyAlone: return try pageOfPositions(records)
         case .table: return page.finish(cursor: nil)
-        case .page: return page.finish(cursor: cursor(behind: Ordering.Position(values: [], key: lastKey)))
+        case .page: return page.finish(cursor: cursor(after: Ordering.Position(values: [], key: lastKey)))
         }
     }
 
@@ -85,13 +85,13 @@ final class QueryScan {
                 return !matches || page.append(key: key, version: version, body: body)
             }
             guard isAppended == false else { continue }
-            return page.finish(cursor: cursor(behind: first.entries[index - 1].position))
+            return page.finish(cursor: cursor(after: first.entries[index - 1].position))
         }
         guard first.entries.count > query.limit else { return page.finish(cursor: nil) }
-        return page.finish(cursor: cursor(behind: first.entries[query.limit - 1].position))
+        return page.finish(cursor: cursor(after: first.entries[query.limit - 1].position))
     }
 
-    private func cursor(behind position: Ordering.Position) -> String {
+    private func cursor(after position: Ordering.Position) -> String {
         Cursor.text(position, in: query.tablePath, query.ordering)
     }
 }

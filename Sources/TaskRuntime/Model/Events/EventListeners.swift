@@ -25,7 +25,7 @@ struct EventListeners {
     init(_ records: [ListenerRecord]) {
         for record in records {
             let ids = record.ids.map(\.bytes).filter { $0.count <= Self.maximumIDBytes }.prefix(Self.maximumOfEvent)
-            guard !ids.isEmpty, let pattern = EventPattern(record.event), !pattern.isBeginning else { continue }
+            guard !ids.isEmpty, let pattern = EventPattern(record.event), !pattern.isPrefix else { continue }
             entries[ExactText(record.event)] = Entry(ids: Array(ids), isOwn: record.isOwn)
             count += ids.count
         }

@@ -18,13 +18,13 @@ struct EventPattern: Hashable {
     }
 
     /// Whether the pattern matches all names with a prefix.
-    var isBeginning: Bool { text.utf8.last == UInt8(ascii: "*") }
+    var isPrefix: Bool { text.utf8.last == UInt8(ascii: "*") }
 
     private static func name(in text: String) -> String {
         text.utf8.last == UInt8(ascii: "*") ? String(text.dropLast()) : text
     }
 
     func matches(_ event: String) -> Bool {
-        isBeginning ? event.utf8.starts(with: text.utf8.dropLast()) : event.isExactly(text)
+        isPrefix ? event.utf8.starts(with: text.utf8.dropLast()) : event.isExactly(text)
     }
 }

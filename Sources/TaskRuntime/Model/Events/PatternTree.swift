@@ -8,14 +8,14 @@ final class PatternTree<Element> {
         let element: Element
         fileprivate unowned(unsafe) var node: Node
         fileprivate var index: Int
-        fileprivate let isBeginning: Bool
+        fileprivate let isPrefix: Bool
 
         /// The node outlives its entries: it is removed only when it has none.
-        fileprivate init(_ element: Element, _ node: Node, _ index: Int, isBeginning: Bool) {
+        fileprivate init(_ element: Element, _ node: Node, _ index: Int, isPrefix: Bool) {
             self.element = element
             self.node = node
             self.index = index
-            self.isBeginning = isBeginning
+            self.isPrefix = isPrefix
         }
     }
 
@@ -111,18 +111,18 @@ final class PatternTree<Element> {
 
     /// Inserts an element under a pattern.
     func insert(_ element: Element, _ pattern: EventPattern) -> Entry {
-        let isBeginning = pattern.text.utf8.last == UInt8(ascii: "*")
-        let node = node(for: Array(isBeginning ? pattern.text.utf8.dropLast() : pattern.text.utf8[...]))
-        let count = isBeginning ? node.beginnings.count : node.names.count
-        let entry = Entry(element, node, count, isBeginning: isBeginning)
-        if isBeginning { node.beginnings.append(entry) } else { node.names.append(entry) }
+        let isPrefix = pattern.text.utf8.last == UInt8(ascii: "*")
+        let node = node(for: Array(isPrefix ? pattern.text.utf8.dropLast() : pattern.text.utf8[...]))
+        let count = isPrefix ? node.beginnings.count : node.names.count
+        let entry = Entry(element, node, count, isPrefix: isPrefix)
+        if isPrefix { node.beginnings.append(entry) } else { node.names.append(entry) }
         return entry
     }
 
     /// Removes an entry that is in this tree.
     func remove(_ entry: Entry) {
         let node = entry.node
-        if entry.isBeginning {
+        if entry.isPrefix {
             Self.remove(entry, from: &node.beginnings)
         } else {
             Self.remove(entry, from: &node.names)

@@ -20,7 +20,7 @@ final class Subscription {
         self.session = session
         self.pattern = pattern
         self.order = order
-        hasOneName = !pattern.isBeginning
+        hasOneName = !pattern.isPrefix
     }
 }
 
