@@ -53,7 +53,7 @@ final class ClientSession {
                 daemon.withLock { $0 = nil }
             case .callTimeout, .sessionClosed:
                 if connection.isEndedOnPurpose { throw error }
-                throw .unreachable(link.path, "it takes connections but does not answer")
+                throw .unreachable(link.path, "it accepts connections but does not answer")
             default: throw error
             }
         }

@@ -39,7 +39,7 @@ extension PluginLoader {
             let timeout = end.map { $0.since(runtime.clock.now) / 2 } ?? settings.stopTimeout
             do throws(BridgeError) {
                 guard timeout >= Self.minimumTime || end == nil else {
-                    throw BridgeError(.callTimeout, "the plugin had no more time for it")
+                    throw BridgeError(.callTimeout, "the time limit passed before the plugin was asked")
                 }
                 let answer = try await perform(.saveSessions, plugin, Self.sessions(group), timeout: timeout)
                 // A plugin without state omits `states` or the whole function.
@@ -139,7 +139,9 @@ extension PluginLoader {
     ) async -> [(session: UInt64, reason: String)] {
         do throws(BridgeError) {
             let timeout = end.since(runtime.clock.now)
-            guard timeout > .zero else { throw BridgeError(.callTimeout, "the plugin had no more time for it") }
+            guard timeout > .zero else {
+                throw BridgeError(.callTimeout, "the time limit passed before the plugin was asked")
+            }
             let answer = try await perform(.restoreSessions, plugin, state, timeout: timeout)
             let numbers = answer["lost"]?.arrayValue?.compactMap { UInt64($0.text) } ?? []
             return numbers.map { ($0, "the plugin \(plugin.name) cannot continue this session") }

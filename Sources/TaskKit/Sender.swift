@@ -31,7 +31,7 @@ struct Sender: Sendable {
             } catch {
                 // Does not log the value itself: it may be secret.
                 log.warning(
-                    "progress of \(task) was skipped, it is not a \(P.self): at \(error.path) \(error.expected) was "
+                    "progress of \(task) was skipped: it is not a \(P.self): at \(error.path) \(error.expected) was "
                         + "expected"
                 )
             }

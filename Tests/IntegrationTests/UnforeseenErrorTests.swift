@@ -105,7 +105,7 @@ struct UnforeseenErrorTests {
             let error = answers.first { $0["callbackId"] == "false" }?["error"]
             #expect(error?["code"] == "internal")
             let id = try #require(error?["data"]?["error"]?.stringValue, "\(error ?? nil)")
-            let words = "the task failed with an unexpected error; the daemon's log has it under \(id)"
+            let words = "the task failed with an unexpected error; see error=\(id) in the daemon's log"
             #expect(error == ["code": "internal", "message": .string(words), "data": ["error": .string(id)]])
             try daemon.awaitLog(id, daemon.connect())
             let line = daemon.log.split(separator: "\n").first { $0.contains(id) }

@@ -15,19 +15,19 @@ struct RenamedNameTests {
         arguments: [
             (
                 "tasks", ["name": "t", "summary": "s", "open": true],
-                "a task has the member open, which is now called public"
+                "a task has the unknown member open; use public"
             ),
             (
                 "tasks", ["name": "t", "summary": "s", "optionVerbs": [:]],
-                "a task has the member optionVerbs, which is now called optionPermissions"
+                "a task has the unknown member optionVerbs; use optionPermissions"
             ),
             (
                 "events", ["name": "e", "summary": "s", "open": true],
-                "an event has the member open, which is now called public"
+                "an event has the unknown member open; use public"
             ),
             (
                 "interceptors", ["name": "i", "summary": "s", "tasks": ["t"], "failure": "pass"],
-                "an interceptor has the member failure, which is now called onFailure"
+                "an interceptor has the unknown member failure; use onFailure"
             ),
         ] as [(String, JSON, String)])
     func parts(part: String, element: JSON, sentence: String) {
@@ -36,7 +36,7 @@ struct RenamedNameTests {
 
     @Test("is refused at its top level as well")
     func top() {
-        let sentence = "the manifest has the member reconfigurable, which is now called reloadable"
+        let sentence = "the manifest has the unknown member reconfigurable; use reloadable"
         #expect(refusal(["reconfigurable": true])?.contains(sentence) == true)
     }
 }

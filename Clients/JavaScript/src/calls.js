@@ -134,7 +134,7 @@ export class Calls {
             timeout: call.settings.isOneWay ? undefined : this.#timeLeft(call),
         });
         if (isLonger(text, this.messageBytes)) {
-            const most = `the ${this.messageBytes} bytes that the daemon takes`;
+            const most = `the daemon's maximum of ${this.messageBytes} bytes`;
             const reason = `the call of ${call.task} is longer than ${most}: ${goesAsStream}`;
             this.#finish(call, notBegun("message.too_large", reason));
             return undefined;

@@ -129,7 +129,7 @@ final class CallsInFlight {
         guard lineBytes <= connection.messageBytes else {
             throw BridgeError(
                 .messageTooLarge,
-                "the call of \(call.request.task) has \(lineBytes) bytes, and the daemon takes "
+                "the call of \(call.request.task) has \(lineBytes) bytes; the daemon's maximum is "
                     + "\(connection.messageBytes): \(BridgeError.goesAsStream)",
                 data: ["started": false])
         }

@@ -79,7 +79,7 @@ final class ClientConnection {
                 _ = timers.after(connectPause) { continuation.resume() }
             }
         }
-        throw .unreachable(path, "too many are waiting to be accepted")
+        throw .unreachable(path, "too many connections are waiting to be accepted")
     }
 
     // MARK: Output

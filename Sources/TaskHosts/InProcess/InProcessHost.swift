@@ -196,7 +196,7 @@ final class InProcessHost: PluginReceiver, TaskHost {
 
     override func called(_ use: PluginStreamUse) -> trestle_call {
         guard let instance else {
-            use.answer.give(.failure(BridgeError(.pluginUnavailable, "the plugin has not been taken in yet")))
+            use.answer.give(.failure(BridgeError(.pluginUnavailable, "the plugin is not loaded yet")))
             return 0
         }
         return runtime.call(PluginStreamCall(use, streamAnswers), by: instance).rawValue

@@ -39,7 +39,8 @@ extension TaskRuntime {
         let verb = try verb(of: question)
         guard let name = question.task ?? question.name ?? (verb == .close ? "" : nil) else {
             let member = verb == .call ? "task" : "name"
-            throw BridgeError(JSONMismatch(path: "$.\(member)", expected: "what to \(verb.rawValue)", got: "nothing"))
+            throw BridgeError(
+                JSONMismatch(path: "$.\(member)", expected: "the name of a task or event", got: "nothing"))
         }
         let task = verb == .call ? tasks.find(name).flatMap { $0.isInternal ? nil : $0 } : nil
         let isPublic = task?.description.isPublic ?? (verb == .subscribe && rights.isPublicEvent(name))

@@ -16,7 +16,7 @@ extension TaskRuntime {
         writeLongTurns(&text)
         text.add("trestle_draining", .gauge, .init(calls.isDraining ? 1 : 0), "1 while the daemon is stopping.")
         text.begin(
-            "trestle_launch_worker_duration", .gauge, unit: "seconds", "How long each piece of startup work took.")
+            "trestle_launch_worker_duration", .gauge, unit: "seconds", "The duration of each launch worker.")
         for report in launch.reports {
             text.add(.init(report.duration), ["worker": report.name, "phase": report.phase])
         }
@@ -51,14 +51,14 @@ extension TaskRuntime {
         text.add(
             "trestle_output_queued", .gauge, unit: "bytes", .init(quotas.unread.bytes),
             "Messages that clients have yet to read.")
-        text.add("trestle_streams", .gauge, .init(streams.count), "Streams that are not over.")
+        text.add("trestle_streams", .gauge, .init(streams.count), "Open streams.")
         text.add(
             "trestle_stream_queued", .gauge, unit: "bytes", .init(streams.waitingBytes),
             "Bytes of streams that wait for their readers.")
         text.add(
             "trestle_stream_read", .counter, unit: "bytes", .init(streams.movedBytes),
-            "Bytes that readers of streams have got.")
-        text.begin("trestle_quota_refusals", .counter, "What was refused because a quota was reached.")
+            "Bytes that readers of streams have received.")
+        text.begin("trestle_quota_refusals", .counter, "Requests that were refused because of a quota.")
         for quota in QuotaName.allCases {
             text.add(.init(quotas.refusalCount(of: quota)), ["quota": quota.rawValue])
         }
@@ -96,7 +96,7 @@ extension TaskRuntime {
     func writePlugins(_ text: inout OpenMetricsText) {
         text.begin("trestle_plugin_up", .gauge, "1 while the plugin takes calls.")
         for plugin in plugins { text.add(.init(plugin.state == .running ? 1 : 0), ["plugin": plugin.name]) }
-        text.begin("trestle_plugin_restarts", .counter, "How often the plugin was started again.")
+        text.begin("trestle_plugin_restarts", .counter, "Restarts of the plugin.")
         for plugin in plugins { text.add(.init(plugin.restartCount), ["plugin": plugin.name]) }
         text.begin("trestle_plugin_calls_waiting", .gauge, "Calls that wait for their turn in the plugin.")
         for plugin in plugins { text.add(.init(plugin.waitingCount), ["plugin": plugin.name]) }

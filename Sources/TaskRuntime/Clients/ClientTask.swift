@@ -152,7 +152,7 @@ final class ClientTask: TaskProvider {
             throw BridgeError(
                 .taskNotFound, "the client that provided the task has disconnected, or no longer provides it")
         }
-        throw BridgeError(.taskNotFound, "the task is provided to calls that name its session only")
+        throw BridgeError(.taskNotFound, "the task answers only calls that name its session")
     }
 
     /// Returns the newest registration of the caller's user or of its origin.

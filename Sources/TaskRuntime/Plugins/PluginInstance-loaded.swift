@@ -6,7 +6,7 @@ extension PluginInstance {
         BridgeError(
             .pluginUnavailable,
             "the plugin \(name) is already loaded, from \(path): `trestle plugin reload \(name)` loads it again from "
-                + "there, `trestle plugin unload \(name)` makes room for another",
+                + "there, `trestle plugin unload \(name)` removes it, so that another can be loaded",
             data: ["loaded": ["name": .string(name), "path": .string(path)]])
     }
 }

@@ -21,7 +21,7 @@ extension PluginInstance {
         writeUnforeseen(message, metadata)
         shown.data = ["error": .string(id)]
         if call.session?.isTrusted != true {
-            shown.message = "the task failed with an unexpected error; the daemon's log has it under \(id)"
+            shown.message = "the task failed with an unexpected error; see error=\(id) in the daemon's log"
         }
         return shown
     }

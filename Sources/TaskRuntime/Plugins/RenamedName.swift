@@ -12,7 +12,7 @@ public enum RenamedName {
     public static func current(of name: String) -> String? { names[name] }
 
     /// Returns the end of an error message about an unknown name; `nil` if the name is not a former one.
-    public static func hint(for name: String) -> String? { current(of: name).map { "; it is called \($0) now" } }
+    public static func hint(for name: String) -> String? { current(of: name).map { "; use \($0)" } }
 
     /// Returns a message about the first former name among the members of an object or of a list of objects; `nil` if
     /// there is none.
@@ -21,7 +21,7 @@ public enum RenamedName {
         for object in objects {
             for key in object.objectValue?.keys ?? [] {
                 if let current = current(of: key) {
-                    return "\(what) has the member \(key), which is now called \(current)"
+                    return "\(what) has the unknown member \(key); use \(current)"
                 }
             }
         }

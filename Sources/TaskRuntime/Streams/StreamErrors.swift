@@ -71,7 +71,7 @@ extension StreamFailure {
             BridgeError(
                 .streamInvalid, "this side has already used its end: bridge.stream.attach must be its first call")
         case .attached:
-            BridgeError(.streamInvalid, "the writer's end is a pipe: its bytes do not go in messages")
+            BridgeError(.streamInvalid, "the writer's end is a pipe: write to the pipe, not with bridge.stream.write")
         case .uncounted:
             BridgeError(
                 .streamInvalid,

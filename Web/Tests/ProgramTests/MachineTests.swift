@@ -58,10 +58,7 @@ struct MachineTests {
         let profile = "[navigation]\nkeep_pages = true\n[tasks]\nevents = [\"web.kept\", \"web.blank\"]\n"
         try await withMachine(profile: profile) { run, manager, _ in
             var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
-            // A page of which a copy is kept was already checked.
-            _ = try await run.navigate("\(run.server.origins[0])/page.html")
-            #expect(try await run.report().value == "loaded")
-            #expect(try await events.next()?.name == "web.kept")
+            try await run.loadUntilKept(&events)
             _ = try await run.evaluate("document.body.innerHTML = ''")
             try manager.send("suspend")
             try manager.send("resume")

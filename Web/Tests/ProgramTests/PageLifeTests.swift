@@ -169,10 +169,7 @@ struct PageLifeTests {
         try await WebRun.with { run in
             try await run.startPage(profile: profile)
             var events = try await run.bridge.subscribe(to: "web.kept", "web.blank").makeAsyncIterator()
-            // A page of which a copy is kept was already checked.
-            _ = try await run.navigate("\(run.server.origins[0])/page.html")
-            #expect(try await run.report().value == "loaded")
-            #expect(try await events.next()?.name == "web.kept")
+            try await run.loadUntilKept(&events)
             for isVisible in [false, true] {
                 let options: JSON = ["visible": .bool(isVisible)]
                 _ = try await run.bridge.call("web.window.set", options, as: JSON.self)

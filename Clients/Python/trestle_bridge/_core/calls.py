@@ -64,7 +64,8 @@ class CallTable:
         )
         if len(line) - 1 > self.message_bytes:
             most = self.message_bytes
-            text = f"the call of {call.name} has {len(line) - 1} bytes, and the daemon takes {most}: {GOES_AS_STREAM}"
+            length = f"{len(line) - 1} bytes; the daemon's maximum is {most}"
+            text = f"the call of {call.name} has {length}: {GOES_AS_STREAM}"
             return self.end(call, BridgeError(MESSAGE_TOO_LARGE, text, started_data(False)))
         if not urgent and self._is_full(len(line)):
             return self._refuse_busy(call)

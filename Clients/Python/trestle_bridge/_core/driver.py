@@ -117,7 +117,7 @@ def _connect_error(path: str, error: Exception) -> BridgeError:
         text = f"the socket {path} may not be opened by this user: see its owner, group and mode"
         return BridgeError(CONNECTION_DENIED, text, {"path": path})
     if isinstance(error, BlockingIOError):
-        reason = "too many are waiting to be accepted"
+        reason = "too many connections are waiting to be accepted"
     else:
         reason = getattr(error, "strerror", None) or str(error)
     return BridgeError(DAEMON_UNREACHABLE, f"no daemon at {path}: {reason}", {"path": path}, transient=True)

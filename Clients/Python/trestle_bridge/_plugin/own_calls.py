@@ -114,7 +114,7 @@ def check_size(line: bytes, what: str, max_bytes: int) -> None:
         BridgeError: `message.too_large`.
     """
     if len(line) - 1 > max_bytes:
-        text = f"{what} has {len(line) - 1} bytes, and the daemon takes {max_bytes}: {GOES_AS_STREAM}"
+        text = f"{what} has {len(line) - 1} bytes; the daemon's maximum is {max_bytes}: {GOES_AS_STREAM}"
         raise BridgeError(MESSAGE_TOO_LARGE, text, started_data(False))
 
 

@@ -42,6 +42,18 @@ extension WebRun {
             "web.navigate", ["uri": .string(uri), "wait": finished ? "finished" : "committed"] as JSON, as: JSON.self)
     }
 
+    /// Loads the page of `startPage` at another address, and waits until a copy of it is kept: the container has then
+    /// checked that the page shows something.
+    ///
+    /// - Parameter events: A subscription to `web.kept`.
+    func loadUntilKept(_ events: inout EventStream.AsyncIterator) async throws {
+        let uri = "\(server.origins[0])/page.html?again"
+        _ = try await navigate(uri)
+        #expect(try await report().value == "loaded")
+        // The start page may be copied first.
+        while let event = try await events.next(), event.name != "web.kept" || event.data["uri"]?.stringValue != uri {}
+    }
+
     /// Expects that a call fails with this error.
     func expect(_ task: String, _ options: JSON, _ code: ErrorCode) async {
         do {
