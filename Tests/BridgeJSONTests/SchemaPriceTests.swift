@@ -161,15 +161,16 @@ struct SchemaPriceTests {
         arguments: [
             #"{"anyOf":[@{"enum":["~$","$"]}@]}"#, #"{"anyOf":[@{"pattern":"~$"}@]}"#, #"{"const":"$"}"#,
             #"{"enum":[@"~$"@]}"#, #"{"anyOf":[@{"anyOf":[{"const":"~$"},{"const":"$"}]}@]}"#,
-            #"{"propertyNames":{"enum":["$","1$"]}}"#,
+            #"{"propertyNames":{"enum":["$","1$"]}}"#, #"{"properties":{@"~$":{}@},"additionalProperties":false}"#,
+            #"{"patternProperties":{@"~$":{}@},"additionalProperties":false}"#,
         ])
     func length(_ form: String) throws {
         // The source of a pattern has a maximum length of its own.
-        let long = String(repeating: "e\u{301}\u{2003}", count: form.contains("pattern") ? 40 : 1_000)
+        let long = String(repeating: "e\u{301}\u{2003}", count: form.contains("attern") ? 40 : 1_000)
         var parts = form.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
         if parts.count == 3 { parts[1] = list(20) { parts[1].replacing("~", with: "\($0)") } }
         let check = try check(parts.joined().replacing("$", with: long))
-        guard case .mismatch(let mismatch)? = check.misfit(form.contains("Names") ? #"{"x":1}"# : #""x""#) else {
+        guard case .mismatch(let mismatch)? = check.misfit(form.contains("rop") ? #"{"x":1}"# : #""x""#) else {
             Issue.record("the value fits")
             return
         }

@@ -1,3 +1,18 @@
+/// A list of values in a text, with a maximum length.
+struct NamedValues {
+    /// The length in bytes after which no further value is added.
+    private static let maximumBytes = 1_024
+    private(set) var texts: [String] = []
+    private var byteCount = 0
+
+    var isFull: Bool { byteCount >= Self.maximumBytes }
+
+    mutating func add(_ text: String) {
+        texts.append(text)
+        byteCount += text.utf8.count
+    }
+}
+
 /// Describes in a few words what a schema expects, for a person.
 struct SchemaWords {
     private let graph: SchemaGraph
@@ -6,8 +21,6 @@ struct SchemaWords {
 
     /// The maximum number of values that are named.
     private static let maximumNamed = 20
-    /// The length in bytes after which no further value is named.
-    private static let maximumBytes = 1_024
     /// The maximum length of a text of the schema, in Unicode scalars.
     private static let shownCount = 100
 
@@ -29,19 +42,13 @@ struct SchemaWords {
     }
 
     func words(_ choice: SchemaRange, depth: Int = 0) -> String {
-        var named: [String] = []
-        var byteCount = 0
+        var named = NamedValues()
         for schemaIndex in graph.schemas(choice).prefix(Self.maximumNamed) {
-            guard byteCount < Self.maximumBytes else {
-                named.append("…")
-                break
-            }
+            if named.isFull { return named.texts.joined(separator: " or ") + " or …" }
             let words = words(schemaIndex, depth: depth)
-            guard !named.contains(words) else { continue }
-            named.append(words)
-            byteCount += words.utf8.count
+            if !named.texts.contains(words) { named.add(words) }
         }
-        return named.joined(separator: " or ")
+        return named.texts.joined(separator: " or ")
     }
 
     /// Returns a text of the schema, without what is beyond the maximum length.
@@ -121,14 +128,11 @@ struct SchemaWords {
     private func words(constants range: SchemaRange) -> String {
         let texts = firstTexts(range).map { graph.string($0) }
         if texts.count <= 1 { return texts.first.map(Self.shown) ?? "nothing" }
-        var named: [String] = []
-        var byteCount = 0
-        for text in texts where byteCount < Self.maximumBytes {
-            let value = Self.shown((try? JSON(parsing: text))?.stringValue ?? text)
-            named.append(value)
-            byteCount += value.utf8.count
+        var named = NamedValues()
+        for text in texts where !named.isFull {
+            named.add(Self.shown((try? JSON(parsing: text))?.stringValue ?? text))
         }
-        return "one of: " + named.joined(separator: ", ") + (range.count > named.count ? ", …" : "")
+        return "one of: " + named.texts.joined(separator: ", ") + (range.count > named.texts.count ? ", …" : "")
     }
 
     /// Returns the texts that come first in the schema. Uses one pass: there may be thousands, and several schemas may

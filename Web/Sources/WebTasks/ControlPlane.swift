@@ -12,6 +12,7 @@ public final class ControlPlane {
     let bridge: Bridge
     let container: Container
     private let pageTasks: Set<String>
+    /// The events that wait for the daemon.
     let events: EventQueue
     /// Keeps the engine's cookies and the daemon's equal; `nil` if the engine has cookies of its own.
     let replica: CookieReplica?

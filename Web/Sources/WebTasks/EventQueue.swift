@@ -9,8 +9,10 @@ public final class EventQueue {
     private let send: @MainActor (ContainerEvent) async -> Void
     private var waiting: [ContainerEvent] = []
     private var isSending = false
-    /// The numbers of events that were added, and that have been sent or dropped.
+    /// The numbers of events that were added, and of the oldest of these that have been sent or dropped.
     private var (added, done) = (0, 0)
+    /// The number of events that were dropped while an older one was being sent.
+    private var dropped = 0
     /// The callers of ``flush()``, each with the number of events that it waits for, in ascending order.
     private var flushes: [(target: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -25,7 +27,7 @@ public final class EventQueue {
     public func add(_ event: ContainerEvent) {
         if waiting.count == Self.maximumWaiting {
             waiting.removeFirst()
-            noteDone()
+            dropped += 1
         }
         waiting.append(event)
         added += 1
@@ -43,13 +45,14 @@ public final class EventQueue {
     private func sendAll() async {
         while !waiting.isEmpty {
             await send(waiting.removeFirst())
-            noteDone()
+            noteSent()
         }
         isSending = false
     }
 
-    private func noteDone() {
-        done += 1
+    private func noteSent() {
+        done += 1 + dropped
+        dropped = 0
         while let first = flushes.first, first.target <= done { flushes.removeFirst().continuation.resume() }
     }
 }

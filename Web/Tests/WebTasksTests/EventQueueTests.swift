@@ -17,9 +17,12 @@ import WebTasks
             names.append(event.name)
         }
 
+        /// Waits until an event is being sent.
+        func awaitArrival() async { if turns.isEmpty { await withCheckedContinuation { arrivals.append($0) } } }
+
         /// Waits for an event, and takes it.
         func allowOne() async {
-            if turns.isEmpty { await withCheckedContinuation { arrivals.append($0) } }
+            await awaitArrival()
             turns.removeFirst().resume()
         }
     }
@@ -69,5 +72,18 @@ import WebTasks
         for _ in 0..<count { await daemon.allowOne() }
         await flushed.value
         #expect(daemon.names == ["first"] + (2..<count + 2).map { "\($0)" })
+    }
+
+    @Test("full while an event is being sent: a flush for this event waits until it is sent") func inFlight() async {
+        add("first")
+        await daemon.awaitArrival()
+        let first = Task { @MainActor in
+            await queue.flush()
+            return daemon.names
+        }
+        let later = Task { @MainActor in for number in 0...EventQueue.maximumWaiting { add("\(number)") } }
+        await later.value
+        for _ in 0...EventQueue.maximumWaiting { await daemon.allowOne() }
+        #expect(await first.value.first == "first")
     }
 }

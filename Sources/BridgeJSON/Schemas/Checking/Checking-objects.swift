@@ -155,15 +155,20 @@ extension Checking {
     private func failUnknown(_ key: Int, _ object: SchemaObject) -> Bool {
         if trialDepth > 0 { return false }
         let keys = graph.members[object.members.indices].lazy.filter { $0.schema != .none }
-        var known = Array(keys.prefix(Self.maximumShown)).map { graph.string($0.key) }
+        var named = NamedValues()
+        for key in keys.prefix(Self.maximumShown) where !named.isFull {
+            named.add(SchemaWords(graph).shown(key.key))
+        }
+        var known = named.texts
         let more = keys.count > known.count ? ", …" : ""
         var expected = known.isEmpty ? "no member at all" : "one of the keys \(known.joined(separator: ", "))\(more)"
         if object.patterns.count > 0 {
-            let sources = stride(
-                from: object.patterns.indices.lowerBound, to: object.patterns.indices.upperBound, by: 2
-            )
-            .prefix(Self.maximumShown).map { source(graph.schemaIndices[$0]) }
-            let words = "with the pattern \(sources.joined(separator: " or "))"
+            var sources = NamedValues()
+            let patterns = object.patterns.indices
+            for index in stride(from: patterns.lowerBound, to: patterns.upperBound, by: 2) where !sources.isFull {
+                sources.add(source(graph.schemaIndices[index]))
+            }
+            let words = "with the pattern \(sources.texts.joined(separator: " or "))"
             expected = known.isEmpty ? "a key \(words)" : "\(expected), or one \(words)"
             known = []
         }
